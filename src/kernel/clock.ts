@@ -1,0 +1,35 @@
+/** Ends what a timer would have done; calling it again, or after the timer has run, does nothing. */
+export type Cancel = () => void;
+
+/**
+ * Time, as an argument. Decisions compare `monotonicMs`; `nowMs` is only for what people and other systems read
+ * (timestamps, tokens' expiry), because the wall clock may jump.
+ */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  nowMs(): number;
+  /** Milliseconds since an arbitrary start; never goes back. */
+  monotonicMs(): number;
+  /** Runs `task` once, at or after `delayMs` from now. */
+  after(delayMs: number, task: () => void): Cancel;
+}
+
+/** A number from 0 (included) to 1 (excluded). Chance, as an argument. */
+export type Draw = () => number;
+
+/** Resolves after `delayMs`. For start-up and shutdown only: a record never waits on a promise. */
+export async function pause(clock: Clock, delayMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    clock.after(delayMs, resolve);
+  });
+}
+
+/** What `work` came to, or `'late'` when it has not ended within `limitMs`; the work itself goes on. */
+export async function within<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T | 'late'> {
+  return await new Promise<T | 'late'>((resolve, reject) => {
+    const cancel = clock.after(limitMs, () => {
+      resolve('late');
+    });
+    work.then(resolve, reject).finally(cancel);
+  });
+}

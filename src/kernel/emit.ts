@@ -1,0 +1,66 @@
+import { type FaultCode } from './fault.ts';
+import { type HoldCause, type LetterCode } from './outcome.ts';
+
+export type FlowName = 'scoring' | 'sync';
+export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';
+
+/**
+ * What the connector says, by name, with the fields of each. `telemetry/events.ts` has one row for every name: its log
+ * level, its counter and what it means. Fields are stable codes and numbers: no ids, keys or texts from records.
+ * Never one event per record: what happens to each record is counted, not said.
+ */
+export interface EventFields {
+  starting: { readonly version: string; readonly flows: string };
+  ready: { readonly afterMs: number };
+  stopping: { readonly signal: string };
+  stopped: { readonly afterMs: number; readonly unfinished: number };
+  fatal: { readonly code: FaultCode; readonly message: string };
+
+  hold_started: { readonly cause: HoldCause; readonly scope: string; readonly error: string };
+  hold_ended: { readonly cause: HoldCause; readonly scope: string; readonly afterMs: number };
+
+  partitions_assigned: { readonly owned: number; readonly gained: number; readonly lost: number };
+  barrier_incomplete: { readonly inFlight: number };
+  source_failed: { readonly error: string; readonly restartInMs: number };
+  offset_gap: { readonly topic: string; readonly partition: number; readonly from: string; readonly to: string };
+  commit_failed: { readonly error: string };
+  letter_written: { readonly topic: string; readonly reason: LetterCode };
+  flow_broken: { readonly flow: string; readonly error: string };
+
+  login: { readonly result: 'ok' | 'refused' | 'failed' };
+  batch_sent: {
+    readonly closedBy: ClosedBy;
+    readonly records: number;
+    readonly bytes: number;
+    readonly status: number;
+  };
+  batch_split: { readonly records: number; readonly status: number };
+  update_field_dropped: { readonly field: string };
+  update_before_score: { readonly waitedMs: number };
+  answer_unrecognised: { readonly operation: string; readonly field: string };
+
+  webhook: { readonly result: WebhookResult; readonly status: number };
+  writer_retry: { readonly topic: string; readonly error: string };
+  kafka_log: { readonly level: string; readonly message: string };
+}
+
+export type WebhookResult =
+  | 'published'
+  | 'duplicate'
+  | 'parked'
+  | 'bad_path'
+  | 'bad_method'
+  | 'bad_type'
+  | 'too_large'
+  | 'too_slow'
+  | 'malformed'
+  | 'bad_signature'
+  | 'bad_timestamp'
+  | 'outside_window'
+  | 'not_an_object'
+  | 'unavailable';
+
+export type EventName = keyof EventFields;
+
+/** Says something once; who listens (log, metrics, live view) is decided by the composition. Must not throw. */
+export type Emit = <N extends EventName>(event: N, fields: EventFields[N]) => void;

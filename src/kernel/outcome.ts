@@ -1,0 +1,152 @@
+/**
+ * The table of codes: every way a record can end, and every cause for which the connector holds. Metrics, dead letters,
+ * logs and docs/codes.md take their words from here; a new code is a row here.
+ */
+
+interface Row {
+  readonly means: string;
+  /** What an operator does about it. */
+  readonly mend: string;
+}
+
+/** Why a record became a dead letter (`dlq.reason`). */
+export const LETTERS = {
+  bad_framing: {
+    means: 'The value is neither a JSON object nor Avro in Confluent framing (byte 0, then a 4-byte schema id).',
+    mend: "Mend the producer's serializer; then send the payment again.",
+  },
+  schema_unknown: {
+    means: 'The value names a schema id that the registry does not know, also after a second look at least 5 s later.',
+    mend: 'Register the schema, or point SCHEMA_REGISTRY_URL at the registry the producer uses.',
+  },
+  schema_incompatible: {
+    means: "The producer's schema cannot be read with this connector's.",
+    mend: 'Give the fields compatible types; docs/schemas.md shows which.',
+  },
+  undecodable: {
+    means: 'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8.',
+    mend: "Mend the producer's serializer; then send the payment again.",
+  },
+  not_an_object: { means: 'The value is JSON, but not an object.', mend: 'Send one object per record.' },
+  trans_id_missing: {
+    means: 'There is no trans_id: a non-empty string, or a whole number that JavaScript can represent exactly.',
+    mend: 'Send the trans_id; nothing can be linked without it.',
+  },
+  record_too_large: {
+    means: 'The value is larger than RECORD_MAX_BYTES.',
+    mend: 'Send less, or raise RECORD_MAX_BYTES.',
+  },
+  status_unknown: {
+    means: 'The update has no status, or one that is not among the seven of the service.',
+    mend: 'Send one of the statuses in docs/topics.md.',
+  },
+  ts_invalid: {
+    means: 'The update has no ts, or one that is not an RFC 3339 time with a zone.',
+    mend: 'Send the time of the status change, for example 2026-03-01T09:30:00Z.',
+  },
+  acq_ref_id_missing: {
+    means: 'An approved card payment without acq_ref_id, while chargeback protection is on.',
+    mend: 'Send acq_ref_id with the status approved.',
+  },
+  decline_reason_missing: {
+    means: 'A declined payment with neither issuer_reason_code nor issuer_decline_reason.',
+    mend: 'Send one of the two with the status declined.',
+  },
+  status_400: {
+    means: 'The service refused this record with 400.',
+    mend: 'See dlq.service_error; mend the data and redrive.',
+  },
+  status_413: { means: 'The service refused this record alone as too large (413).', mend: 'Send a smaller record.' },
+  status_422: {
+    means: 'The service refused this record with 422.',
+    mend: 'See dlq.service_error; mend the data and redrive.',
+  },
+  rejected_by_service: {
+    means: 'The answer to a batch refused this update under its trans_id.',
+    mend: 'See dlq.service_error; mend the data and redrive.',
+  },
+  ambiguous_then_refused: {
+    means:
+      'An earlier attempt may have been carried out, and the repeat was refused with 400 or 422: it may already be scored.',
+    mend: 'Look the transaction up at the service before sending it again.',
+  },
+  connector_fault: {
+    means: 'The connector itself failed on this record again and again while others succeeded.',
+    mend: 'Report it with the value of dlq.detail.',
+  },
+  webhook_unrecognised: {
+    means: 'An authentic webhook of a type, a decision or a shape that this version does not know.',
+    mend: 'Update the connector, then redrive.',
+  },
+} as const satisfies Record<string, Row>;
+
+/** Why a record was passed over without a call. */
+export const SKIPS = {
+  tombstone: { means: 'The record has no value (null).', mend: 'Nothing: compaction markers carry no payment.' },
+} as const satisfies Record<string, Row>;
+
+/** Why records wait although nothing is wrong with them. */
+export const HOLDS = {
+  kafka: {
+    means: 'Kafka does not answer, or a topic is missing.',
+    mend: 'Look at the brokers; `topics check` names what is missing.',
+  },
+  registry: {
+    means: 'The schema registry does not answer.',
+    mend: 'Look at the registry; known schemas go on meanwhile.',
+  },
+  schema_pending: {
+    means: 'A record names a schema id the registry did not know at first look.',
+    mend: 'Nothing at first: after a second 404 the record becomes a dead letter.',
+  },
+  service_down: {
+    means: 'The screening service does not answer, or answers 429 or 5xx.',
+    mend: 'Look at the service; sending goes on by itself.',
+  },
+  service_refuses: {
+    means:
+      'The service refuses in a way that says nothing of a record (401 with a fresh session, 403, 404, redirects).',
+    mend: 'Check SERVICE_BASE_URL and the rights of the account.',
+  },
+  credentials_refused: {
+    means: 'The service refused user name and password.',
+    mend: 'Check SERVICE_USERNAME and SERVICE_PASSWORD.',
+  },
+  dead_letter_topic: {
+    means: 'The dead-letter topic cannot be written.',
+    mend: 'Create it (`topics create`) or give the right to write.',
+  },
+  not_scored_yet: {
+    means: 'A status update waits for its transaction to be scored.',
+    mend: 'Nothing: it starts when scoring has come that far.',
+  },
+  batch_open: { means: 'An update waits for room in a batch.', mend: 'Nothing.' },
+  flow_broken: {
+    means: 'The connector failed on a record and tries it again.',
+    mend: 'Report it with the log line `flow_broken`.',
+  },
+} as const satisfies Record<string, Row>;
+
+export type LetterCode = keyof typeof LETTERS;
+export type SkipRule = keyof typeof SKIPS;
+export type HoldCause = keyof typeof HOLDS;
+
+/** Why a dead letter was written: what its `dlq.` headers say. Stable codes and masked text only, no personal data. */
+export interface Letter {
+  readonly reason: LetterCode;
+  /** Where it was decided: `read`, `rules`, `score`, `sync`, `webhook`. */
+  readonly stage: string;
+  /** A stable code that says more, for example the JSON pointer of the field. */
+  readonly detail?: string;
+  readonly httpStatus?: number;
+  /** The service's `error_msg`, cut to 512 bytes. */
+  readonly serviceError?: string;
+}
+
+/** The end of a record. Only then may the committed offset pass it. */
+export type Settlement =
+  | { readonly do: 'delivered' }
+  | { readonly do: 'skip'; readonly rule: SkipRule }
+  | { readonly do: 'dead_letter'; readonly letter: Letter };
+
+export const DELIVERED: Settlement = { do: 'delivered' };

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+const node = { environment: 'node', pool: 'forks' } as const;
+const folders = (...names: string[]): string[] => names.map((name) => `test/${name}/**/*.test.ts`);
+
+/** `unit` needs nothing but Node; `real` runs against a real Kafka and a real registry, started once for all of its files. */
+export default defineConfig({
+  test: {
+    reporters: [process.env['CI'] === 'true' ? 'dot' : 'default', './test/support/summary-reporter.ts'],
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
+    projects: [
+      { extends: true, test: { ...node, name: 'unit', include: folders('unit', 'property', 'architecture', 'docs') } },
+      {
+        extends: true,
+        test: {
+          ...node,
+          name: 'real',
+          include: folders('contract', 'integration', 'process'),
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
