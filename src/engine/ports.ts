@@ -111,9 +111,7 @@ export interface Schemas {
 
 /** Decodes values of one reader schema with what is cached; synchronous, never throws. */
 export interface ValueDecoder {
-  decode(
-    framed: Buffer,
-  ):
+  decode(framed: Buffer):
     | { readonly do: 'value'; readonly value: unknown }
     | { readonly do: 'needs'; readonly schema: SchemaId }
     | {

@@ -1,0 +1,344 @@
+import { type Clock, type Draw } from '../kernel/clock.ts';
+import { type Emit } from '../kernel/emit.ts';
+import { nameOf } from '../kernel/fault.ts';
+import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
+import { type Entry } from './entry.ts';
+import { Fifo } from './fifo.ts';
+import { HoldBook } from './hold-book.ts';
+import { type Partition } from './partition.ts';
+import { type DeadLetters, type Flow, type FlowStatus, type Step } from './ports.ts';
+import { WaitQueue } from './wait-queue.ts';
+
+/** How often a blocked lane is asked again when nobody woke it. */
+const ASK_AGAIN_MS = 500;
+/** Letters being written at once, per flow. */
+const LETTERS_IN_FLIGHT = 256;
+const FAULTS_BEFORE_LETTER = 8;
+const BACKOFF_MS = 200;
+const BACKOFF_MAX_MS = 30_000;
+
+export interface DispatcherParts {
+  readonly flow: Flow<unknown, unknown>;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly emit: Emit;
+  /** Called when a record has ended or a partition has nothing running any more. */
+  readonly onEnded: (partition: Partition) => void;
+}
+
+/**
+ * Starts the records of one flow: the oldest ready record of each partition in turn, as long as the flow has room.
+ * Owns every wait of the flow; nothing here sleeps, and a waiting record is one entry in a heap or a set.
+ */
+export class Dispatcher {
+  readonly flow: Flow<unknown, unknown>;
+  /** While true nothing starts: before a join, and from the stop on. */
+  quiet = true;
+  /** Whether reading of all its partitions is paused because it holds too much. */
+  full = false;
+  inFlight = 0;
+  buffered = 0;
+  bufferedBytes = 0;
+  readonly holds: HoldBook;
+  readonly #parts: DispatcherParts;
+  readonly #clock: Clock;
+  readonly #outcomes = new Map<string, number>();
+  readonly #round = new Fifo<Partition>();
+  readonly #waiting = new WaitQueue<Entry>();
+  /** Blocked heads, by lane, for `wake`; one lane may be blocked in two partitions, then the later one is found by the sweep only. */
+  readonly #blockedLanes = new Map<string, Entry>();
+  readonly #blocked = new Set<Entry>();
+  #askAgainAtMs: number | null = null;
+  #lettersInFlight = 0;
+  #ended = 0;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#clock = parts.clock;
+    this.flow = parts.flow;
+    this.holds = new HoldBook(parts.flow.name, parts.emit);
+  }
+
+  /** Takes over an entry that its partition has just added. */
+  added(entry: Entry): void {
+    this.buffered += 1;
+    this.bufferedBytes += entry.bytes;
+    if (entry.state === 'ready') this.#join(entry.tenure);
+  }
+
+  /** Counts a record that ended as it was read. */
+  count(settlement: Settlement): void {
+    const name = nameOfOutcome(settlement);
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
+    this.#ended += 1;
+  }
+
+  /** Starts what may start. */
+  pump(): void {
+    if (this.quiet) return;
+    const nowMs = this.#clock.monotonicMs();
+    for (let turns = this.#round.size; turns > 0;) {
+      const partition = this.#round.peek();
+      if (partition === undefined) return;
+      if (partition.phase === 'lost' || !partition.hasReady || partition.orphans > 0) {
+        this.#round.shift();
+        partition.inRound = false;
+        turns -= 1;
+        continue;
+      }
+      if (!this.#startNext(partition, nowMs)) return;
+      this.#round.shift();
+      this.#round.push(partition);
+      turns = this.#round.size;
+    }
+  }
+
+  /** When `tick` must be called next; null: nothing is due. */
+  nextDueMs(): number | null {
+    return earliest(earliest(this.#waiting.nextDueMs(), this.#askAgainAtMs), this.flow.due());
+  }
+
+  /** Moves what has fallen due. */
+  tick(nowMs: number): void {
+    const due = this.flow.due();
+    if (due !== null && due <= nowMs) this.flow.tick(nowMs);
+    for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs))
+      this.#resume(entry);
+    if (this.#askAgainAtMs !== null && this.#askAgainAtMs <= nowMs) this.askAgain();
+  }
+
+  /** Asks every blocked lane again. */
+  askAgain(): void {
+    this.#askAgainAtMs = null;
+    const entries = [...this.#blocked];
+    this.#blocked.clear();
+    this.#blockedLanes.clear();
+    for (const entry of entries) this.#resume(entry);
+  }
+
+  wake(lane: string): void {
+    const entry = this.#blockedLanes.get(lane);
+    if (entry === undefined) return;
+    this.#unblock(entry);
+    this.#resume(entry);
+    this.pump();
+  }
+
+  /** Takes a partition's records out of every wait; called before the partition forgets them. */
+  drop(partition: Partition): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const head of partition.heads()) {
+      this.#waiting.remove(head);
+      this.#unblock(head);
+      for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
+        this.buffered -= 1;
+        this.bufferedBytes -= entry.bytes;
+        this.#forgetCause(entry, nowMs);
+      }
+    }
+  }
+
+  /** A partition may start again after its orphans have ended. */
+  rejoin(partition: Partition): void {
+    this.#join(partition);
+    this.pump();
+  }
+
+  status(): FlowStatus {
+    return {
+      name: this.flow.name,
+      outcomes: Object.fromEntries(this.#outcomes),
+      inFlight: this.inFlight,
+      buffered: this.buffered,
+      bufferedBytes: this.bufferedBytes,
+      waits: this.holds.list(),
+    };
+  }
+
+  /** False: the flow has no room, so the round ends here and this partition keeps its turn. */
+  #startNext(partition: Partition, nowMs: number): boolean {
+    const entry = partition.peekReady();
+    if (entry === undefined) return true;
+    if (entry.letter !== null) {
+      if (this.#lettersInFlight >= LETTERS_IN_FLIGHT) return false;
+      partition.takeReady();
+      this.#writeLetter(entry, entry.letter);
+      return true;
+    }
+    if (this.flow.room(nowMs) <= 0) return false;
+    partition.takeReady();
+    const why = entry.attempt === 1 ? this.flow.mayStart(entry, nowMs) : null;
+    if (why === null) this.#run(entry);
+    else this.#block(entry, why, nowMs);
+    return true;
+  }
+
+  #run(entry: Entry): void {
+    this.#enter(entry);
+    let step: Promise<Step<unknown>>;
+    try {
+      step = this.flow.run(entry);
+    } catch (error) {
+      step = Promise.reject(error instanceof Error ? error : new TypeError('not an error'));
+    }
+    step.then(
+      (end) => {
+        this.#leave(entry, () => {
+          this.#apply(entry, end);
+        });
+      },
+      (error: unknown) => {
+        this.#leave(entry, () => {
+          this.#broke(entry, error);
+        });
+      },
+    );
+  }
+
+  #writeLetter(entry: Entry, letter: Letter): void {
+    this.#enter(entry);
+    this.#lettersInFlight += 1;
+    const written = this.#parts.deadLetters.write(entry.record, letter, entry.attempt);
+    const end = (apply: () => void): void => {
+      this.#lettersInFlight -= 1;
+      this.#leave(entry, apply);
+    };
+    written.then(
+      (outcome) => {
+        end(() => {
+          if (outcome === 'written') this.#settle(entry, { do: 'dead_letter', letter });
+          else this.#wait(entry, outcome, this.#backoffMs(entry.attempt));
+        });
+      },
+      (error: unknown) => {
+        end(() => {
+          this.#broke(entry, error);
+        });
+      },
+    );
+  }
+
+  #enter(entry: Entry): void {
+    entry.state = 'running';
+    entry.tenure.running += 1;
+    this.inFlight += 1;
+  }
+
+  /** A step has ended: it takes effect only while its tenure lasts. */
+  #leave(entry: Entry, apply: () => void): void {
+    const partition = entry.tenure;
+    partition.running -= 1;
+    this.inFlight -= 1;
+    if (partition.phase !== 'lost') apply();
+    this.#parts.onEnded(partition);
+    this.pump();
+  }
+
+  #apply(entry: Entry, step: Step<unknown>): void {
+    switch (step.do) {
+      case 'delivered':
+      case 'skip':
+        this.#settle(entry, step);
+        return;
+      case 'dead_letter':
+        entry.letter = step.letter;
+        this.#resume(entry);
+        return;
+      case 'wait':
+        if (step.carry !== undefined) entry.carry = step.carry;
+        this.#wait(entry, step.why, step.forMs);
+        return;
+      case 'release':
+        this.#resume(entry);
+    }
+  }
+
+  #settle(entry: Entry, settlement: Settlement): void {
+    this.#forgetCause(entry, this.#clock.monotonicMs());
+    this.count(settlement);
+    this.buffered -= 1;
+    this.bufferedBytes -= entry.bytes;
+    const hadNext = entry.next !== null;
+    entry.tenure.settle(entry);
+    if (hadNext) this.#join(entry.tenure);
+  }
+
+  #wait(entry: Entry, why: HoldCause, forMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#remember(entry, why, nowMs);
+    entry.attempt += 1;
+    entry.state = 'waiting';
+    entry.dueMs = nowMs + forMs;
+    this.#waiting.add(entry);
+  }
+
+  /** A defect of ours must neither lose a record nor stop the partition for good: it waits, and ends as a letter if it is this record alone. */
+  #broke(entry: Entry, error: unknown): void {
+    const name = nameOf(error);
+    this.#parts.emit('flow_broken', { flow: this.flow.name, error: name });
+    if (entry.faults === 0) entry.endedAtFirstFault = this.#ended;
+    entry.faults += 1;
+    if (entry.faults >= FAULTS_BEFORE_LETTER && this.#ended > entry.endedAtFirstFault && entry.letter === null) {
+      entry.letter = { reason: 'connector_fault', stage: this.flow.name, detail: name };
+      this.#resume(entry);
+    } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults));
+  }
+
+  #block(entry: Entry, why: HoldCause, nowMs: number): void {
+    this.#remember(entry, why, nowMs);
+    entry.state = 'blocked';
+    this.#blocked.add(entry);
+    this.#blockedLanes.set(entry.lane, entry);
+    this.#askAgainAtMs ??= nowMs + ASK_AGAIN_MS;
+  }
+
+  #unblock(entry: Entry): void {
+    if (!this.#blocked.delete(entry)) return;
+    if (this.#blockedLanes.get(entry.lane) === entry) this.#blockedLanes.delete(entry.lane);
+  }
+
+  #resume(entry: Entry): void {
+    entry.tenure.resume(entry);
+    this.#join(entry.tenure);
+  }
+
+  #join(partition: Partition): void {
+    if (partition.inRound) return;
+    partition.inRound = true;
+    this.#round.push(partition);
+  }
+
+  #remember(entry: Entry, why: HoldCause, nowMs: number): void {
+    if (entry.why === why) return;
+    this.#forgetCause(entry, nowMs);
+    entry.why = why;
+    this.holds.enter(why, nowMs);
+  }
+
+  #forgetCause(entry: Entry, nowMs: number): void {
+    if (entry.why === null) return;
+    this.holds.leave(entry.why, nowMs);
+    entry.why = null;
+  }
+
+  #backoffMs(attempt: number): number {
+    return this.#parts.draw() * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(attempt, 20));
+  }
+}
+
+function nameOfOutcome(settlement: Settlement): string {
+  switch (settlement.do) {
+    case 'delivered':
+      return 'delivered';
+    case 'skip':
+      return `skip:${settlement.rule}`;
+    case 'dead_letter':
+      return `dead_letter:${settlement.letter.reason}`;
+  }
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

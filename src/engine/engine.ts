@@ -1,0 +1,368 @@
+import { type Cancel, type Clock, type Draw } from '../kernel/clock.ts';
+import { type Emit } from '../kernel/emit.ts';
+import { nameOf } from '../kernel/fault.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { Intake } from './intake.ts';
+import { Partition, type PauseReason } from './partition.ts';
+import {
+  type AssignedPartition,
+  type Commit,
+  type DeadLetters,
+  type EngineStatus,
+  type Flow,
+  type Schemas,
+  type Source,
+  type SourceEvents,
+  type SourceRecord,
+  type TopicPartition,
+} from './ports.ts';
+import { isFull, type PressureLimits } from './pressure.ts';
+
+export interface EngineOptions {
+  readonly source: Source;
+  /** The flow of each topic that is read. */
+  readonly flows: ReadonlyMap<string, Flow<unknown, unknown>>;
+  readonly deadLetters: DeadLetters;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly emit: Emit;
+  readonly commitIntervalMs: number;
+  /** How long a barrier before a join may take; a third of the session. */
+  readonly barrierMs: number;
+  readonly pressure: PressureLimits;
+}
+
+const DOUBTS_KEPT = 8;
+
+/**
+ * Reads partitions of a consumer group through flows, in order per lane, concurrently across lanes, and commits what is
+ * settled. At least once: an offset is committed only when every record below it is settled.
+ *
+ * States:
+ * - `idle`: built, not started. `start` leaves it.
+ * - `joining`: nothing is owned, nothing starts. `assigned` leaves it.
+ * - `running`: partitions are owned, records start. A barrier, `lost` and `stop` leave it.
+ * - `stopping`: nothing new starts, what runs may end. Ends as `stopped`.
+ */
+export class Engine implements SourceEvents {
+  readonly #options: EngineOptions;
+  readonly #clock: Clock;
+  readonly #source: Source;
+  readonly #partitions = new Map<string, Partition>();
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  readonly #intake: Intake;
+  /** Partitions lost while steps of them ran, by name: the next tenure waits for these. */
+  readonly #leaving = new Map<string, number>();
+  #phase: EngineStatus['phase'] = 'idle';
+  #epoch = 0;
+  #commit: Promise<void> | null = null;
+  #cancelCommit: Cancel | null = null;
+  #cancelTimer: Cancel | null = null;
+  #timerAtMs = Infinity;
+  #whenStill: (() => void)[] = [];
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#source = options.source;
+    for (const [topic, flow] of options.flows) this.#dispatchers.set(topic, this.#dispatcherOf(flow));
+    this.#intake = new Intake({
+      schemas: options.schemas,
+      clock: options.clock,
+      emit: options.emit,
+      suspend: (partition, at) => {
+        this.#pause(partition, 'schema', true);
+        this.#source.seek(partition, at);
+      },
+      resume: (partition) => {
+        this.#pause(partition, 'schema', false);
+      },
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#phase = 'joining';
+    this.#commitLater();
+    await this.#source.start(this);
+  }
+
+  /** Ends what runs within `limitMs`, commits, leaves the group. Answers how many steps had not ended: they are repeated after the next start. */
+  async stop(limitMs: number): Promise<number> {
+    this.#phase = 'stopping';
+    this.#cancelCommit?.();
+    this.#quiet('stop');
+    await this.#still(limitMs);
+    const unfinished = this.#running();
+    await this.#commitNow();
+    await this.#source.stop();
+    for (const partition of this.#partitions.values()) this.#lose(partition);
+    this.#cancelTimer?.();
+    this.#phase = 'stopped';
+    return unfinished;
+  }
+
+  async barrier(): Promise<void> {
+    this.#quiet('join');
+    await this.#still(this.#options.barrierMs);
+    const inFlight = this.#running();
+    if (inFlight > 0) this.#options.emit('barrier_incomplete', { inFlight });
+    await this.#commitNow();
+  }
+
+  assigned(assignment: readonly AssignedPartition[]): void {
+    if (this.#phase === 'stopping' || this.#phase === 'stopped') return;
+    const names = new Set(assignment.map((at) => nameOfPartition(at)));
+    const before = this.#partitions.size;
+    for (const [name, partition] of this.#partitions) if (!names.has(name)) this.#lose(partition);
+    const lost = before - this.#partitions.size;
+    for (const at of assignment) this.#take(at);
+    const owned = this.#partitions.size;
+    this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost });
+    this.#phase = 'running';
+    for (const dispatcher of this.#dispatchers.values()) {
+      dispatcher.quiet = false;
+      dispatcher.pump();
+    }
+    this.#arm();
+  }
+
+  records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void {
+    const partition = this.#partitions.get(nameOfPartition(at));
+    const dispatcher = this.#dispatchers.get(at.topic);
+    if (partition === undefined || dispatcher === undefined) return;
+    if (from > partition.tracker.next) {
+      this.#source.seek(at, partition.tracker.next);
+      return;
+    }
+    if (this.#intake.take(partition, dispatcher, records)) partition.tracker.passTo(next);
+    this.#press(partition);
+    dispatcher.pump();
+    this.#arm();
+  }
+
+  position(at: TopicPartition, highWatermark: bigint): void {
+    const partition = this.#partitions.get(nameOfPartition(at));
+    if (partition === undefined) return;
+    partition.highWatermark = highWatermark;
+    partition.asOfMs = this.#clock.monotonicMs();
+  }
+
+  lost(_error: string): void {
+    if (this.#phase === 'running') this.#phase = 'joining';
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.quiet = true;
+    for (const partition of this.#partitions.values()) this.#lose(partition);
+  }
+
+  status(): EngineStatus {
+    return {
+      phase: this.#phase,
+      flows: [...this.#dispatchers.values()].map((dispatcher) => dispatcher.status()),
+      partitions: [...this.#partitions.values()].map((partition) => partition.status),
+    };
+  }
+
+  #dispatcherOf(flow: Flow<unknown, unknown>): Dispatcher {
+    const { deadLetters, clock, draw, emit } = this.#options;
+    const dispatcher = new Dispatcher({
+      flow,
+      deadLetters,
+      clock,
+      draw,
+      emit,
+      onEnded: (partition) => {
+        this.#ended(partition);
+      },
+    });
+    flow.attach({
+      wake: (lane) => {
+        dispatcher.wake(lane);
+      },
+      changed: () => {
+        dispatcher.pump();
+        this.#arm();
+      },
+      position: (of, partition) => this.#partitions.get(nameOfPartition({ topic: of, partition }))?.position ?? null,
+      holds: (of, partition, lane) =>
+        this.#partitions.get(nameOfPartition({ topic: of, partition }))?.holds(lane) ?? false,
+    });
+    return dispatcher;
+  }
+
+  #take(at: AssignedPartition): void {
+    const name = nameOfPartition(at);
+    const known = this.#partitions.get(name);
+    if (known !== undefined && isOurs(known, at.committed)) known.committed = at.committed;
+    else {
+      if (known !== undefined) this.#lose(known);
+      const partition = new Partition(at, (this.#epoch += 1), this.#startOf(at), at);
+      partition.asOfMs = this.#clock.monotonicMs();
+      partition.orphans = this.#leaving.get(name) ?? 0;
+      this.#partitions.set(name, partition);
+    }
+    const partition = this.#partitions.get(name);
+    if (partition === undefined) return;
+    this.#source.seek(at, partition.tracker.next);
+    if (partition.pauses.size === 0) this.#source.resume([at]);
+  }
+
+  /** Where reading starts: what is committed, the oldest record where nothing is, and never outside of the log. */
+  #startOf({ topic, partition, committed, low, high }: AssignedPartition): bigint {
+    if (committed === null) return low;
+    if (committed >= low && committed <= high) return committed;
+    this.#options.emit('offset_gap', { topic, partition, from: String(committed), to: String(low) });
+    return low;
+  }
+
+  #lose(partition: Partition): void {
+    const name = nameOfPartition(partition);
+    this.#partitions.delete(name);
+    const dispatcher = this.#dispatchers.get(partition.topic);
+    if (dispatcher !== undefined) {
+      dispatcher.drop(partition);
+      this.#intake.drop(partition, dispatcher);
+    }
+    const running = partition.running + partition.orphans;
+    if (running > 0) this.#leaving.set(name, running);
+    partition.lose();
+  }
+
+  #ended(partition: Partition): void {
+    if (partition.phase === 'lost') this.#orphanEnded(partition);
+    else this.#press(partition);
+    if (this.#whenStill.length > 0 && this.#running() === 0) for (const resolve of this.#whenStill.splice(0)) resolve();
+    this.#arm();
+  }
+
+  #orphanEnded(partition: Partition): void {
+    const name = nameOfPartition(partition);
+    const left = (this.#leaving.get(name) ?? 1) - 1;
+    if (left > 0) this.#leaving.set(name, left);
+    else this.#leaving.delete(name);
+    const heir = this.#partitions.get(name);
+    if (heir === undefined) return;
+    heir.orphans = left;
+    if (left === 0) this.#dispatchers.get(heir.topic)?.rejoin(heir);
+  }
+
+  #running(): number {
+    let running = 0;
+    for (const dispatcher of this.#dispatchers.values()) running += dispatcher.inFlight;
+    return running;
+  }
+
+  #quiet(before: 'stop' | 'join'): void {
+    for (const dispatcher of this.#dispatchers.values()) {
+      dispatcher.quiet = true;
+      dispatcher.flow.barrier(before);
+    }
+  }
+
+  async #still(limitMs: number): Promise<void> {
+    if (this.#running() === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(limitMs, resolve);
+      this.#whenStill.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #commitLater(): void {
+    this.#cancelCommit = this.#clock.after(this.#options.commitIntervalMs, () => {
+      const nowMs = this.#clock.monotonicMs();
+      for (const dispatcher of this.#dispatchers.values()) dispatcher.holds.review(nowMs);
+      if (this.#phase === 'running') void this.#commitNow();
+      this.#commitLater();
+    });
+  }
+
+  /** Commits what has become committable; one at a time, and a caller meanwhile gets a commit of its own afterwards. Never rejects. */
+  async #commitNow(): Promise<void> {
+    while (this.#commit !== null) await this.#commit;
+    this.#commit = this.#commitOnce();
+    await this.#commit;
+    this.#commit = null;
+  }
+
+  async #commitOnce(): Promise<void> {
+    const moved = [...this.#partitions.values()].filter((p) => p.tracker.committable > (p.committed ?? p.start));
+    if (moved.length === 0) return;
+    const commits: Commit[] = moved.map((p) => ({
+      topic: p.topic,
+      partition: p.partition,
+      offset: p.tracker.committable,
+      metadata: '',
+    }));
+    for (const [index, partition] of moved.entries()) {
+      partition.doubtful = [...partition.doubtful.slice(-DOUBTS_KEPT), commits[index]?.offset ?? 0n];
+    }
+    try {
+      await this.#source.commit(commits);
+    } catch (error) {
+      this.#options.emit('commit_failed', { error: nameOf(error) });
+      return;
+    }
+    for (const [index, partition] of moved.entries()) {
+      partition.committed = commits[index]?.offset ?? partition.committed;
+      partition.doubtful = [];
+    }
+  }
+
+  /** Pauses and resumes a partition, and with it the others of its flow, by how much is held. */
+  #press(partition: Partition): void {
+    const dispatcher = this.#dispatchers.get(partition.topic);
+    if (dispatcher === undefined) return;
+    const { partitionRecords, flowRecords, flowBytes } = this.#options.pressure;
+    const full = isFull(partition.pauses.has('partition_full'), partition.buffered, partitionRecords);
+    this.#pause(partition, 'partition_full', full);
+    const flowWasFull = dispatcher.full;
+    dispatcher.full =
+      isFull(flowWasFull, dispatcher.buffered, flowRecords) || isFull(flowWasFull, dispatcher.bufferedBytes, flowBytes);
+    if (dispatcher.full === flowWasFull) {
+      this.#pause(partition, 'flow_full', dispatcher.full);
+      return;
+    }
+    for (const other of this.#partitions.values())
+      if (other.topic === partition.topic) this.#pause(other, 'flow_full', dispatcher.full);
+  }
+
+  #pause(partition: Partition, reason: PauseReason, on: boolean): void {
+    if (on === partition.pauses.has(reason)) return;
+    const wasPaused = partition.pauses.size > 0;
+    if (on) partition.pauses.add(reason);
+    else partition.pauses.delete(reason);
+    const isPaused = partition.pauses.size > 0;
+    if (isPaused === wasPaused) return;
+    if (isPaused) this.#source.pause([partition]);
+    else this.#source.resume([partition]);
+  }
+
+  /** One timer for everything that falls due in any flow. */
+  #arm(): void {
+    let dueMs = Infinity;
+    for (const dispatcher of this.#dispatchers.values()) dueMs = Math.min(dueMs, dispatcher.nextDueMs() ?? Infinity);
+    if (dueMs >= this.#timerAtMs || this.#phase === 'stopped') return;
+    this.#cancelTimer?.();
+    this.#timerAtMs = dueMs;
+    this.#cancelTimer = this.#clock.after(dueMs - this.#clock.monotonicMs(), () => {
+      this.#timerAtMs = Infinity;
+      const nowMs = this.#clock.monotonicMs();
+      for (const dispatcher of this.#dispatchers.values()) {
+        dispatcher.tick(nowMs);
+        dispatcher.pump();
+      }
+      this.#arm();
+    });
+  }
+}
+
+/** Whether what is committed was committed by this tenure: then nobody else has worked on the partition since. */
+function isOurs(partition: Partition, committed: bigint | null): boolean {
+  return committed === partition.committed || (committed !== null && partition.doubtful.includes(committed));
+}
+
+function nameOfPartition({ topic, partition }: TopicPartition): string {
+  return `${topic}/${String(partition)}`;
+}

@@ -1,0 +1,60 @@
+import { type HoldCause, type Letter } from '../kernel/outcome.ts';
+import { type Job, type SourceRecord } from './ports.ts';
+import { type Partition } from './partition.ts';
+import { type Due } from './wait-queue.ts';
+
+/**
+ * Where a record is between its reading and its end:
+ * - `queued`: behind another record of its lane;
+ * - `ready`: head of its lane, may start;
+ * - `blocked`: head of its lane, the flow said not yet;
+ * - `waiting`: head of its lane, until `dueMs`;
+ * - `running`: one step of it runs.
+ */
+export type EntryState = 'queued' | 'ready' | 'blocked' | 'waiting' | 'running';
+
+/** What a new entry is made of. */
+export interface EntryParts {
+  readonly record: SourceRecord;
+  readonly item: unknown;
+  readonly lane: string;
+  readonly index: number;
+  readonly letter: Letter | null;
+}
+
+/** One record that is read and not settled; the job that its flow sees. */
+export class Entry implements Job<unknown, unknown>, Due {
+  readonly record: SourceRecord;
+  readonly item: unknown;
+  readonly lane: string;
+  readonly tenure: Partition;
+  /** By which the tracker settles it. */
+  readonly index: number;
+  readonly bytes: number;
+  state: EntryState = 'ready';
+  attempt = 1;
+  carry: unknown = undefined;
+  /** Set once the record's end is a dead letter that is not yet written. */
+  letter: Letter | null;
+  /** What it waits or waited for; kept through retries. */
+  why: HoldCause | null = null;
+  faults = 0;
+  /** How many records of the flow had ended when it failed first. */
+  endedAtFirstFault = 0;
+  dueMs = 0;
+  slot = -1;
+  /** The next record of its lane. */
+  next: Entry | null = null;
+  /** Kept by a lane's head only: the last record of the lane. */
+  tail: Entry = this;
+
+  constructor(tenure: Partition, parts: EntryParts) {
+    this.tenure = tenure;
+    this.record = parts.record;
+    this.item = parts.item;
+    this.lane = parts.lane;
+    this.index = parts.index;
+    this.letter = parts.letter;
+    this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+  }
+}

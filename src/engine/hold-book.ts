@@ -1,0 +1,54 @@
+import { type Emit } from '../kernel/emit.ts';
+import { type HoldCause } from '../kernel/outcome.ts';
+
+/** A cause younger than this is a retry, not a hold: it is on the status page, but nothing is said. */
+const SAID_AFTER_MS = 2000;
+
+/** Causes that belong to normal work. */
+const NORMAL: ReadonlySet<HoldCause> = new Set<HoldCause>(['not_scored_yet', 'batch_open']);
+
+interface Page {
+  records: number;
+  sinceMs: number;
+  said: boolean;
+}
+
+/** Which causes records of one flow wait for, how many, since when. A record keeps its cause through its retries, until it is settled. */
+export class HoldBook {
+  readonly #scope: string;
+  readonly #emit: Emit;
+  readonly #pages = new Map<HoldCause, Page>();
+
+  constructor(scope: string, emit: Emit) {
+    this.#scope = scope;
+    this.#emit = emit;
+  }
+
+  enter(cause: HoldCause, nowMs: number, records = 1): void {
+    const page = this.#pages.get(cause);
+    if (page === undefined) this.#pages.set(cause, { records, sinceMs: nowMs, said: false });
+    else page.records += records;
+  }
+
+  leave(cause: HoldCause, nowMs: number, records = 1): void {
+    const page = this.#pages.get(cause);
+    if (page === undefined) return;
+    page.records -= records;
+    if (page.records > 0) return;
+    this.#pages.delete(cause);
+    if (page.said) this.#emit('hold_ended', { cause, scope: this.#scope, afterMs: Math.round(nowMs - page.sinceMs) });
+  }
+
+  /** Says what has lasted long enough to be worth saying; called now and then. */
+  review(nowMs: number): void {
+    for (const [cause, page] of this.#pages) {
+      if (page.said || NORMAL.has(cause) || nowMs - page.sinceMs < SAID_AFTER_MS) continue;
+      page.said = true;
+      this.#emit('hold_started', { cause, scope: this.#scope, error: '' });
+    }
+  }
+
+  list(): readonly { cause: HoldCause; records: number; sinceMs: number }[] {
+    return [...this.#pages].map(([cause, { records, sinceMs }]) => ({ cause, records, sinceMs }));
+  }
+}

@@ -1,0 +1,148 @@
+import { Entry, type EntryParts } from './entry.ts';
+import { Fifo } from './fifo.ts';
+import {
+  type AssignedPartition,
+  type PartitionStatus,
+  type Position,
+  type Tenure,
+  type TopicPartition,
+} from './ports.ts';
+import { Tracker } from './tracker.ts';
+
+/** Why reading of a partition pauses; reading goes on when no reason is left. */
+export type PauseReason = 'partition_full' | 'flow_full' | 'schema';
+
+/**
+ * One owned partition, from its assignment to its loss: what was read of it, in lanes.
+ *
+ * Lanes: records of one lane run one after another in the order of the log. A lane is its head entry in a map, the
+ * others hang behind it, so a lane that holds one record costs one map entry. A lane that becomes free puts its next
+ * record before those that have just been read: oldest first, else the committable offset would lag by a whole buffer.
+ */
+export class Partition implements Tenure, TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly epoch: number;
+  phase: 'owned' | 'draining' | 'lost' = 'owned';
+  readonly tracker: Tracker;
+  /** The offset from which this tenure reads. */
+  readonly start: bigint;
+  /** The last offset the broker acknowledged of ours; null: none yet. */
+  committed: bigint | null;
+  /** Commits whose outcome is not known. */
+  doubtful: bigint[] = [];
+  highWatermark: bigint;
+  asOfMs = 0;
+  timestampMs = 0;
+  running = 0;
+  buffered = 0;
+  /** Steps of an earlier tenure of this partition that have not ended: nothing starts before they have. */
+  orphans = 0;
+  readonly pauses = new Set<PauseReason>();
+  /** Whether its dispatcher has it in the round of partitions with ready records. */
+  inRound = false;
+  readonly #lanes = new Map<string, Entry>();
+  readonly #resumed = new Fifo<Entry>();
+  readonly #ready = new Fifo<Entry>();
+
+  constructor(at: TopicPartition, epoch: number, start: bigint, found: Pick<AssignedPartition, 'committed' | 'high'>) {
+    this.topic = at.topic;
+    this.partition = at.partition;
+    this.epoch = epoch;
+    this.start = start;
+    this.tracker = new Tracker(start);
+    this.committed = found.committed;
+    this.highWatermark = found.high;
+  }
+
+  get hasReady(): boolean {
+    return this.#resumed.size > 0 || this.#ready.size > 0;
+  }
+
+  /** Adds a record to its lane; ready at once if the lane was empty. */
+  add(parts: EntryParts): Entry {
+    const entry = new Entry(this, parts);
+    this.buffered += 1;
+    const head = this.#lanes.get(parts.lane);
+    if (head === undefined) {
+      this.#lanes.set(parts.lane, entry);
+      this.#ready.push(entry);
+    } else {
+      entry.state = 'queued';
+      head.tail.next = entry;
+      head.tail = entry;
+    }
+    return entry;
+  }
+
+  /** The oldest record that may start; stays until `takeReady`. */
+  peekReady(): Entry | undefined {
+    return this.#resumed.peek() ?? this.#ready.peek();
+  }
+
+  takeReady(): Entry | undefined {
+    return this.#resumed.shift() ?? this.#ready.shift();
+  }
+
+  /** Puts a lane's head that was waiting, blocked or released before all that has just been read. */
+  resume(entry: Entry): void {
+    entry.state = 'ready';
+    this.#resumed.push(entry);
+  }
+
+  /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
+  settle(entry: Entry): void {
+    this.tracker.settle(entry.index);
+    this.buffered -= 1;
+    const next = entry.next;
+    if (next === null) {
+      this.#lanes.delete(entry.lane);
+      return;
+    }
+    next.tail = entry.tail;
+    entry.next = null;
+    this.#lanes.set(entry.lane, next);
+    this.resume(next);
+  }
+
+  holds(lane: string): boolean {
+    return this.#lanes.has(lane);
+  }
+
+  /** Heads of all lanes, in no order. */
+  heads(): Iterable<Entry> {
+    return this.#lanes.values();
+  }
+
+  /** Forgets everything read: the tenure is over. Steps that still run end without effect. */
+  lose(): void {
+    this.phase = 'lost';
+    this.#lanes.clear();
+    this.#resumed.clear();
+    this.#ready.clear();
+    this.buffered = 0;
+  }
+
+  get position(): Position {
+    return {
+      next: this.tracker.next,
+      highWatermark: this.highWatermark,
+      asOfMs: this.asOfMs,
+      timestampMs: this.timestampMs,
+    };
+  }
+
+  get status(): PartitionStatus {
+    return {
+      topic: this.topic,
+      partition: this.partition,
+      next: this.tracker.next,
+      committable: this.tracker.committable,
+      committed: this.committed,
+      highWatermark: this.highWatermark,
+      buffered: this.buffered,
+      paused: this.pauses.size > 0,
+      oldestUnfinishedMs: this.tracker.oldestMs,
+    };
+  }
+}
