@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { DELIVERED } from '../../../src/kernel/outcome.ts';
+import { committed, GROUP, makeWorld, started, tick, TOPIC } from '../../support/engine-world.ts';
+import { settled } from '../../support/manual-clock.ts';
+
+describe('engine in a rebalance', () => {
+  test('passes the barrier only when what runs has ended, and has committed it then', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a2' });
+    await started(world);
+    let passed = false;
+    const rebalance = world.broker.rebalance(GROUP).then(() => (passed = true));
+    await settled();
+    expect(passed).toBe(false);
+    world.flow.started[0]?.end(DELIVERED);
+    await rebalance;
+    await settled();
+    expect(world.flow.barriers.at(-1)).toBe('join');
+    expect(committed(world)).toBe(1n);
+    expect(world.flow.items).toEqual(['a1', 'a2']);
+  });
+
+  test('gives up waiting for what runs after a third of the session', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const rebalance = world.broker.rebalance(GROUP);
+    await settled();
+    await tick(world, 2000);
+    await rebalance;
+    expect(world.said).toContain('barrier_incomplete');
+  });
+
+  test('keeps a partition it still owns: nothing is repeated, nothing forgotten', async () => {
+    const world = makeWorld();
+    for (const key of ['a', 'b', 'c']) world.broker.append(TOPIC, 0, { key, value: key });
+    world.flow.limit = 2;
+    await started(world);
+    world.flow.started[1]?.end({ do: 'wait', forMs: 5000, why: 'service_down' });
+    world.flow.started[0]?.end(DELIVERED);
+    await settled();
+    world.flow.started[2]?.end(DELIVERED);
+    await settled();
+    await world.broker.rebalance(GROUP);
+    await world.broker.step();
+    expect(world.flow.items).toEqual(['a', 'b', 'c']);
+    await tick(world, 5000);
+    expect(world.flow.items).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  test('starts over from the committed offset where somebody else has committed meanwhile', async () => {
+    const world = makeWorld();
+    for (const key of ['a', 'b', 'c']) world.broker.append(TOPIC, 0, { key, value: key });
+    await started(world);
+    for (const { end } of world.flow.started) end({ do: 'wait', forMs: 60_000, why: 'service_down' });
+    await settled();
+    world.broker.commitAs(GROUP, { topic: TOPIC, partition: 0, offset: 2n, metadata: '' });
+    await world.broker.rebalance(GROUP);
+    world.broker.deliver();
+    expect(world.flow.items).toEqual(['a', 'b', 'c', 'c']);
+  });
+
+  test('keeps its own progress when only the answer to its last commit was lost', async () => {
+    const world = makeWorld();
+    for (const key of ['a', 'b']) world.broker.append(TOPIC, 0, { key, value: key });
+    await started(world);
+    world.flow.started[0]?.end(DELIVERED);
+    world.flow.started[1]?.end({ do: 'wait', forMs: 60_000, why: 'service_down' });
+    await settled();
+    world.source.failCommit('after');
+    await tick(world, 250);
+    expect(world.said).toContain('commit_failed');
+    await world.broker.rebalance(GROUP);
+    world.broker.deliver();
+    expect(world.flow.items).toEqual(['a', 'b']);
+  });
+
+  test('throws away what ends after its partition was lost', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    world.source.crash();
+    world.flow.started[0]?.end(DELIVERED);
+    await tick(world, 1000);
+    expect(committed(world)).toBeNull();
+    expect(world.engine.status().flows[0]).toMatchObject({ buffered: 0, bufferedBytes: 0, outcomes: {} });
+  });
+
+  test('starts a key again only after its attempt of the lost tenure has ended', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    world.source.crash();
+    const joined = world.broker.step();
+    await settled();
+    world.clock.advance(2000);
+    await joined;
+    await settled();
+    expect(world.engine.status().phase).toBe('running');
+    expect(world.flow.items).toEqual(['a1']);
+    world.flow.started[0]?.end(DELIVERED);
+    await settled();
+    expect(world.flow.items).toEqual(['a1', 'a1']);
+  });
+
+  test('two members share the partitions, and each record is delivered once', async () => {
+    const first = makeWorld();
+    const second = makeWorld(first.broker);
+    for (const world of [first, second]) world.flow.answer = () => DELIVERED;
+    for (let at = 0; at < 20; at += 1) first.broker.append(TOPIC, at % 2, { key: `k${at}`, value: `v${at}` });
+    await first.engine.start();
+    await first.broker.step(3);
+    await settled();
+    await second.engine.start();
+    await first.broker.step(3);
+    await settled();
+    for (let i = 0; i < 10; i += 1) {
+      await first.broker.step(3);
+      await settled();
+    }
+    const all = [...first.flow.items, ...second.flow.items];
+    expect(all).toHaveLength(20);
+    expect(new Set(all).size).toBe(20);
+    expect(second.flow.items.length).toBeGreaterThan(0);
+  });
+});
+
+describe('engine at its end', () => {
+  test('sends what is open, waits for what runs, commits, leaves', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const stop = world.engine.stop(5000);
+    await settled();
+    expect(world.flow.barriers.at(-1)).toBe('stop');
+    world.flow.started[0]?.end(DELIVERED);
+    expect(await stop).toBe(0);
+    expect(committed(world)).toBe(1n);
+    expect(world.source.phase).toBe('idle');
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('leaves in time although something hangs, says how much, and commits nothing of it', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const stop = world.engine.stop(5000);
+    await tick(world, 5000);
+    expect(await stop).toBe(1);
+    expect(committed(world)).toBeNull();
+    expect(world.source.phase).toBe('idle');
+  });
+});
