@@ -143,9 +143,18 @@ export class Engine implements SourceEvents {
 
   position(at: TopicPartition, highWatermark: bigint): void {
     const partition = this.#partitions.get(nameOfPartition(at));
-    if (partition === undefined) return;
-    partition.highWatermark = highWatermark;
-    partition.asOfMs = this.#clock.monotonicMs();
+    if (partition !== undefined && highWatermark > partition.highWatermark) partition.highWatermark = highWatermark;
+  }
+
+  /**
+   * The broker was asked at `asOfMs` (monotonic) where a partition ends, and it is here. Only this renews `asOfMs`: an
+   * answer to a fetch may have been under way for longer than it seems.
+   */
+  sawEnd(at: TopicPartition, highWatermark: bigint, asOfMs: number): void {
+    const partition = this.#partitions.get(nameOfPartition(at));
+    if (partition === undefined || asOfMs < partition.asOfMs) return;
+    this.position(at, highWatermark);
+    partition.asOfMs = asOfMs;
   }
 
   lost(_error: string): void {

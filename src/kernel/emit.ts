@@ -3,6 +3,8 @@ import { type HoldCause, type LetterCode } from './outcome.ts';
 
 export type FlowName = 'scoring' | 'sync';
 export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';
+/** What is odd about a status update that was sent all the same. */
+export type UpdateNote = 'approved_without_acq_ref_id' | 'reason_code_as_text';
 
 /**
  * What the connector says, by name, with the fields of each. `telemetry/events.ts` has one row for every name: its log
@@ -37,9 +39,17 @@ export interface EventFields {
   batch_split: { readonly records: number; readonly status: number };
   update_field_dropped: { readonly field: string };
   update_before_score: { readonly waitedMs: number };
+  update_noted: { readonly note: UpdateNote };
+  not_co_partitioned: { readonly createdPartition: number; readonly authorizedPartition: number };
   answer_unrecognised: { readonly operation: string; readonly field: string };
+  score_trimmed: { readonly dropped: 'extra' | 'signals' };
 
   webhook: { readonly result: WebhookResult; readonly status: number };
+  webhook_verified: {
+    readonly signatureForm: 'hex' | 'base64';
+    readonly timestampForm: 'rfc3339' | 'unix_s' | 'unix_ms';
+    readonly secret: 'newest' | 'older';
+  };
   writer_retry: { readonly topic: string; readonly error: string };
   kafka_log: { readonly level: string; readonly message: string };
 }

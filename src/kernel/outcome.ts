@@ -52,6 +52,10 @@ export const LETTERS = {
     means: 'A declined payment with neither issuer_reason_code nor issuer_decline_reason.',
     mend: 'Send one of the two with the status declined.',
   },
+  transaction_not_scored: {
+    means: 'The transaction of this update was refused, so the service knows of nothing to link it to.',
+    mend: 'See the letter of the transaction; redrive that one first, then this.',
+  },
   status_400: {
     means: 'The service refused this record with 400.',
     mend: 'See dlq.service_error; mend the data and redrive.',

@@ -1,0 +1,50 @@
+import { type LedgerSummary } from '../../sandbox/service/ledger.ts';
+import { type Reckoning } from './reckoning.ts';
+
+/** What is shown of one second. Counts are since the start. */
+export interface Moment {
+  readonly second: number;
+  readonly created: number;
+  readonly lag: number | null;
+  readonly decisions: Readonly<Record<'decline' | 'approve' | 'manual_review' | 'custom', number>>;
+  readonly ledger: LedgerSummary;
+  readonly published: number;
+}
+
+/** One second as a line for people; `before`: the moment before, for rates. */
+export function momentLine(now: Moment, before: Moment | null): string {
+  const rate = (of: (moment: Moment) => number): string => `${String(of(now) - (before === null ? 0 : of(before)))}/s`;
+  const { ledger, decisions } = now;
+  const perBatch = ledger.batches === 0 ? '-' : (ledger.updates / ledger.batches).toFixed(1);
+  return [
+    `${String(now.second).padStart(4)} s`,
+    `payments ${rate((of) => of.created)}, scored ${rate((of) => of.ledger.scorings)}, lag ${now.lag === null ? '-' : String(now.lag)}`,
+    `approve ${String(decisions.approve)} decline ${String(decisions.decline)} review ${String(decisions.manual_review)} custom ${String(decisions.custom)}`,
+    `statuses ${String(ledger.linked)} in ${String(ledger.batches)} batches (${perBatch} each)`,
+    `reviews ${String(now.published)} of ${String(ledger.reviews)}`,
+  ].join(' | ');
+}
+
+/** The end as lines for people. */
+export function summaryLines(end: Reckoning, kills: number, kept: boolean): readonly string[] {
+  const row = (what: string, done: number, of: number, verb: string): string =>
+    `  ${done === of ? '✓' : '✗'} ${String(of).padStart(7)} ${what.padEnd(18)} ${String(done).padStart(7)} ${verb}`;
+  const count = (what: string, number: number, fine: boolean): string =>
+    `  ${fine ? '✓' : '✗'} ${String(number).padStart(7)} ${what}`;
+  return [
+    '',
+    'What the screening service saw, against what the shops wrote:',
+    row('payments', end.scored, end.payments, 'scored'),
+    row('statuses', end.linked, end.statuses, 'linked to their payment'),
+    row('reviews decided', end.reviewsPublished, end.reviewsDecided, 'published'),
+    count('lost', end.lost, end.lost === 0),
+    count(
+      kills === 0 ? 'doubled' : `doubled (the connector was killed ${String(kills)} time(s))`,
+      end.doubled,
+      end.doubled === 0 || kills > 0,
+    ),
+    count('out of order', end.outOfOrder, end.outOfOrder === 0),
+    '',
+    kept ? 'Everything is as promised.' : 'Something is not as promised.',
+  ];
+}

@@ -1,0 +1,54 @@
+import { type Config } from '../config/config.ts';
+import { toParkedRecord } from '../dead-letters/letter.ts';
+import { type RecordWriter, type ValueEncoder } from '../engine/ports.ts';
+import { type Clock } from '../kernel/clock.ts';
+import { type Emit } from '../kernel/emit.ts';
+import { createReviewsBridge } from '../reviews/bridge.ts';
+import { type WebhookReceiver } from '../reviews/ports.ts';
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../reviews/verify.ts';
+import { type FraudReview } from '../screening/avro.generated.ts';
+import { eventSource } from './parts.ts';
+
+export interface ReviewsParts {
+  readonly config: Config;
+  readonly connector: string;
+  readonly writer: RecordWriter;
+  readonly encoder: ValueEncoder<FraudReview>;
+  readonly clock: Clock;
+  readonly emit: Emit;
+}
+
+/** The receiver of webhooks of a configuration. */
+export function createReviews({ config, connector, writer, encoder, clock, emit }: ReviewsParts): WebhookReceiver {
+  const { webhook, topics, account } = config;
+  const parkingTopic = `${topics.reviews}${topics.deadLetterSuffix}`;
+  return createReviewsBridge({
+    secrets: () => webhook.secrets,
+    writer,
+    encoder,
+    topic: topics.reviews,
+    account,
+    source: eventSource(config),
+    park: async ({ body, signature, timestamp }, field) => {
+      const record = toParkedRecord(
+        {
+          topic: parkingTopic,
+          body,
+          signature,
+          timestamp,
+          signatureHeader: SIGNATURE_HEADER,
+          timestampHeader: TIMESTAMP_HEADER,
+          detail: field,
+        },
+        { account, connector, failedAtMs: clock.nowMs() },
+      );
+      const outcome = await writer.write(record, webhook.publishTimeoutMs);
+      if (outcome.do !== 'written') return 'dead_letter_topic';
+      emit('letter_written', { topic: parkingTopic, reason: 'webhook_unrecognised' });
+      return 'written';
+    },
+    clock,
+    emit,
+    options: webhook,
+  });
+}

@@ -1,0 +1,61 @@
+import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
+import { isFault } from '../kernel/fault.ts';
+import { registryOf } from './parts.ts';
+import { readSubjects, type Subject, writtenSubjects } from './schemas.ts';
+import { type CommandParts } from './topics-command.ts';
+
+/** Says whether the schemas of a configuration are registered, or could be; 1: one is missing or does not fit. */
+export async function checkSchemas(parts: CommandParts, inputs: boolean): Promise<number> {
+  return await withRegistry(parts, async (registry) => {
+    let exit = 0;
+    for (const each of subjectsOf(parts, inputs)) {
+      const finding = await findingOf(registry, each);
+      parts.terminal.say(`${finding.ok ? '✓' : '✗'} ${each.subject}: ${finding.text}`);
+      if (!finding.ok) exit = 1;
+    }
+    return exit;
+  });
+}
+
+/** Registers the schemas of a configuration. Throws `SCHEMA_REFUSED`, `REGISTRY_FAILED`. */
+export async function registerSchemas(parts: CommandParts, inputs: boolean): Promise<number> {
+  return await withRegistry(parts, async (registry) => {
+    for (const { subject, schema } of subjectsOf(parts, inputs)) {
+      const id = await registry.register(subject, schema);
+      parts.terminal.say(`✓ ${subject}: id ${String(id)}`);
+    }
+    return 0;
+  });
+}
+
+function subjectsOf({ config }: CommandParts, inputs: boolean): readonly Subject[] {
+  return inputs ? [...writtenSubjects(config), ...readSubjects(config)] : writtenSubjects(config);
+}
+
+async function findingOf(
+  registry: SchemaRegistryEdge,
+  { subject, schema }: Subject,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const found = await registry.idOf(subject, schema);
+  if (found.do === 'found') return { ok: true, text: `id ${String(found.id)}` };
+  try {
+    const standing = await registry.check(subject, schema);
+    const rest = standing === 'new' ? 'nothing is registered' : 'an older one is registered, ours fits';
+    return { ok: false, text: `${rest}; register ours with: fraud-connector schemas register` };
+  } catch (error) {
+    if (!isFault(error, 'SCHEMA_REFUSED')) throw error;
+    return { ok: false, text: 'what is registered does not go with ours; docs/schemas.md says how to change a schema' };
+  }
+}
+
+async function withRegistry(
+  { config, clock }: CommandParts,
+  work: (registry: SchemaRegistryEdge) => Promise<number>,
+): Promise<number> {
+  const registry = registryOf(config, { clock });
+  try {
+    return await work(registry);
+  } finally {
+    await registry.close();
+  }
+}

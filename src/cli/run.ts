@@ -1,0 +1,19 @@
+import { type Command } from 'commander';
+import { runConnector } from '../app/connector.ts';
+import { systemClock, systemDraw } from '../edges/system/clock.ts';
+import { readConfig } from './config.ts';
+import { type Cli } from './program.ts';
+
+/** `run`: the service itself. */
+export function addRun(program: Command, { terminal, work }: Cli): void {
+  program
+    .command('run')
+    .description('run the connector until SIGTERM or SIGINT')
+    .option('--flows <list>', 'scoring, sync, reviews: what runs in this process (default: FLOWS, else all)')
+    .action(async ({ flows }: { flows?: string }) => {
+      await work(async () => {
+        const config = readConfig(terminal, flows);
+        return await runConnector({ config, terminal, clock: systemClock, draw: systemDraw });
+      });
+    });
+}

@@ -1,0 +1,34 @@
+import { type Command } from 'commander';
+import { checkSchemas, registerSchemas } from '../app/schemas-command.ts';
+import { systemClock } from '../edges/system/clock.ts';
+import { readConfig } from './config.ts';
+import { type Cli } from './program.ts';
+
+/** `schemas check` and `schemas register`. */
+export function addSchemas(program: Command, { terminal, work }: Cli): void {
+  const schemas = program.command('schemas').description('look at, or register, the Avro schemas of the topics');
+  const inputs = ['--inputs', 'also the schemas of the topics that are read; they belong to the producers'] as const;
+  schemas
+    .command('check')
+    .description('say which are registered, and whether ours fit; exit 1 if one is missing or does not')
+    .option(...inputs)
+    .action(async (options: { inputs?: boolean }) => {
+      await work(
+        async () =>
+          await checkSchemas({ config: readConfig(terminal), terminal, clock: systemClock }, options.inputs === true),
+      );
+    });
+  schemas
+    .command('register')
+    .description('register those this connector writes with')
+    .option(...inputs)
+    .action(async (options: { inputs?: boolean }) => {
+      await work(
+        async () =>
+          await registerSchemas(
+            { config: readConfig(terminal), terminal, clock: systemClock },
+            options.inputs === true,
+          ),
+      );
+    });
+}

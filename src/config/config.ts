@@ -1,0 +1,160 @@
+import { type RunnableFlow } from './kinds.ts';
+import { type LogLevel, type Ordering, type SignatureForm, type TimestampForm, type Values } from './options.ts';
+
+/** The configuration of one process: checked as a whole, in the units its names tell. */
+export interface Config {
+  readonly account: string;
+  readonly flows: ReadonlySet<RunnableFlow>;
+  readonly kafka: {
+    readonly brokers: readonly string[];
+    readonly clientId: string;
+    readonly groupId: string;
+    readonly sessionTimeoutMs: number;
+  };
+  readonly topics: {
+    readonly created: string;
+    readonly authorized: string;
+    readonly reviews: string;
+    /** Null: no score records. */
+    readonly scores: string | null;
+    readonly deadLetterSuffix: string;
+  };
+  readonly registry: {
+    /** Without a slash at its end. */
+    readonly url: string;
+    /** Both given or both null. */
+    readonly username: string | null;
+    readonly password: string | null;
+  };
+  /** The texts are empty where neither scoring nor sync runs and they were not given. */
+  readonly service: {
+    /** Without a slash at its end. */
+    readonly baseUrl: string;
+    readonly username: string;
+    readonly password: string;
+    readonly timeoutMs: number;
+    readonly connectTimeoutMs: number;
+  };
+  readonly scoring: { readonly concurrency: number; readonly ordering: Ordering; readonly scoreOnRefusal: boolean };
+  readonly sync: {
+    readonly batchMaxRecords: number;
+    readonly batchMaxBytes: number;
+    readonly batchMaxAgeMs: number;
+    readonly batchesInFlight: number;
+    readonly timeoutMs: number;
+    /** 0: updates never wait for scores. */
+    readonly scoreWaitMs: number;
+    readonly chargebackProtection: boolean;
+    /** Empty: every method counts as card. */
+    readonly cardMethods: readonly string[];
+    /** Null: every code goes out. */
+    readonly reasonCodes: ReadonlySet<string> | null;
+    readonly exemptionAsArray: boolean;
+  };
+  readonly recordMaxBytes: number;
+  /** Per flow. */
+  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number };
+  readonly commitIntervalMs: number;
+  readonly drainTimeoutMs: number;
+  readonly webhook: {
+    readonly host: string;
+    readonly port: number;
+    readonly path: string;
+    /** Newest first; empty where reviews does not run. */
+    readonly secrets: readonly string[];
+    readonly signatureForms: readonly SignatureForm[];
+    readonly timestampForms: readonly TimestampForm[];
+    readonly toleranceSeconds: number;
+    readonly maxBytes: number;
+    readonly publishTimeoutMs: number;
+  };
+  readonly ops: { readonly host: string; readonly port: number };
+  readonly logLevel: LogLevel;
+}
+
+/** An attempt may take at most this share of the session, so that it ends before a rebalance has to cut it off. */
+const SHARE_OF_SESSION = 0.3;
+
+/** The longest time-out of an attempt that a session of this length allows. */
+export function longestTimeoutMs(sessionTimeoutMs: number): number {
+  return Math.floor(SHARE_OF_SESSION * sessionTimeoutMs);
+}
+
+/** Fills in the defaults that follow from other options. */
+export function withDerived(values: Values): Values {
+  const longestMs = longestTimeoutMs(values.KAFKA_SESSION_TIMEOUT_MS);
+  return {
+    ...values,
+    SERVICE_TIMEOUT_MS: values.SERVICE_TIMEOUT_MS ?? Math.min(5000, longestMs),
+    SYNC_TIMEOUT_MS: values.SYNC_TIMEOUT_MS ?? Math.min(8000, longestMs),
+  };
+}
+
+/** The configuration that checked values make. */
+export function toConfig(given: Values): Config {
+  const values = withDerived(given);
+  const registryUser = values.SCHEMA_REGISTRY_USERNAME;
+  return {
+    account: values.ACCOUNT,
+    flows: new Set(values.FLOWS),
+    kafka: {
+      brokers: values.KAFKA_BROKERS,
+      clientId: values.KAFKA_CLIENT_ID,
+      groupId: values.KAFKA_GROUP_ID,
+      sessionTimeoutMs: values.KAFKA_SESSION_TIMEOUT_MS,
+    },
+    topics: {
+      created: values.TOPIC_CREATED,
+      authorized: values.TOPIC_AUTHORIZED,
+      reviews: values.TOPIC_REVIEWS,
+      scores: values.TOPIC_SCORES === '' ? null : values.TOPIC_SCORES,
+      deadLetterSuffix: values.TOPIC_DLQ_SUFFIX,
+    },
+    registry: {
+      url: values.SCHEMA_REGISTRY_URL,
+      username: registryUser === '' ? null : registryUser,
+      password: registryUser === '' ? null : values.SCHEMA_REGISTRY_PASSWORD,
+    },
+    service: {
+      baseUrl: values.SERVICE_BASE_URL,
+      username: values.SERVICE_USERNAME,
+      password: values.SERVICE_PASSWORD,
+      timeoutMs: values.SERVICE_TIMEOUT_MS ?? 0,
+      connectTimeoutMs: values.SERVICE_CONNECT_TIMEOUT_MS,
+    },
+    scoring: {
+      concurrency: values.SCORING_CONCURRENCY,
+      ordering: values.SCORING_ORDERING,
+      scoreOnRefusal: values.SCORE_ON_REFUSAL,
+    },
+    sync: {
+      batchMaxRecords: values.SYNC_BATCH_MAX_RECORDS,
+      batchMaxBytes: values.SYNC_BATCH_MAX_BYTES,
+      batchMaxAgeMs: values.SYNC_BATCH_MAX_AGE_MS,
+      batchesInFlight: values.SYNC_BATCHES_IN_FLIGHT,
+      timeoutMs: values.SYNC_TIMEOUT_MS ?? 0,
+      scoreWaitMs: values.SYNC_SCORE_WAIT_MS,
+      chargebackProtection: values.SYNC_CHARGEBACK_PROTECTION,
+      cardMethods: values.SYNC_CARD_METHODS,
+      reasonCodes: values.SYNC_ISSUER_REASON_CODES_FILE,
+      exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
+    },
+    recordMaxBytes: values.RECORD_MAX_BYTES,
+    buffer: { maxRecords: values.BUFFER_MAX_RECORDS, maxBytes: values.BUFFER_MAX_BYTES },
+    commitIntervalMs: values.COMMIT_INTERVAL_MS,
+    drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    webhook: {
+      host: values.WEBHOOK_HOST,
+      port: values.WEBHOOK_PORT,
+      path: values.WEBHOOK_PATH,
+      secrets: values.WEBHOOK_SECRETS,
+      signatureForms: values.WEBHOOK_SIGNATURE_FORMS,
+      timestampForms: values.WEBHOOK_TIMESTAMP_FORMS,
+      toleranceSeconds: values.WEBHOOK_TOLERANCE_SECONDS,
+      maxBytes: values.WEBHOOK_MAX_BYTES,
+      publishTimeoutMs: values.WEBHOOK_PUBLISH_TIMEOUT_MS,
+    },
+    ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    logLevel: values.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,125 @@
+import { Fault } from '../kernel/fault.ts';
+import { type Config, longestTimeoutMs, toConfig } from './config.ts';
+import { isPrivateOnTheWire } from './kinds.ts';
+import { hostOf, isLoopback } from './loopback.ts';
+import { type OptionName, type Values } from './options.ts';
+import { type ConfigSource, type ReadValues, readValues } from './read.ts';
+import { judgeUnknownNames } from './unknown-names.ts';
+
+/** A rule over several options: asked only when none of them has a problem of its own. Null: kept. */
+interface Rule {
+  readonly over: readonly OptionName[];
+  readonly judge: (values: Values) => string | null;
+}
+
+const TOPICS = ['TOPIC_CREATED', 'TOPIC_AUTHORIZED', 'TOPIC_REVIEWS', 'TOPIC_SCORES'] as const;
+
+function attemptFits(name: 'SERVICE_TIMEOUT_MS' | 'SYNC_TIMEOUT_MS'): Rule {
+  return {
+    over: [name, 'KAFKA_SESSION_TIMEOUT_MS'],
+    judge: (values) => {
+      const longestMs = longestTimeoutMs(values.KAFKA_SESSION_TIMEOUT_MS);
+      const givenMs = values[name];
+      if (givenMs === null || givenMs <= longestMs) return null;
+      const session = String(values.KAFKA_SESSION_TIMEOUT_MS);
+      return `${name}: ${String(givenMs)} is more than 0.3 of KAFKA_SESSION_TIMEOUT_MS (${session}); give at most ${String(longestMs)}, or lengthen the session.`;
+    },
+  };
+}
+
+function topicsDiffer(values: Values): string | null {
+  const names = TOPICS.map((option) => values[option]).filter((topic) => topic !== '');
+  const letters = names.map((topic) => topic + values.TOPIC_DLQ_SUFFIX);
+  const all = [...names, ...letters];
+  const twice = all.find((topic, index) => all.indexOf(topic) !== index);
+  if (twice !== undefined)
+    return `TOPIC_*: ${JSON.stringify(twice)} would be two topics at once; give each a name of its own.`;
+  const long = letters.find((topic) => topic.length > 249);
+  return long === undefined
+    ? null
+    : `TOPIC_DLQ_SUFFIX: ${JSON.stringify(long)} is longer than the 249 characters of a topic name.`;
+}
+
+const RULES: readonly Rule[] = [
+  attemptFits('SERVICE_TIMEOUT_MS'),
+  attemptFits('SYNC_TIMEOUT_MS'),
+  { over: [...TOPICS, 'TOPIC_DLQ_SUFFIX'], judge: topicsDiffer },
+  {
+    over: ['KAFKA_BROKERS', 'KAFKA_ALLOW_PLAINTEXT'],
+    judge: (values) => {
+      const off = values.KAFKA_BROKERS.find((broker) => !isLoopback(hostOf(broker)));
+      if (off === undefined || values.KAFKA_ALLOW_PLAINTEXT) return null;
+      return `KAFKA_BROKERS: ${JSON.stringify(off)} is not on this machine and would be used without TLS; set KAFKA_ALLOW_PLAINTEXT=true if the network is trusted.`;
+    },
+  },
+  {
+    over: ['SERVICE_BASE_URL', 'SERVICE_ALLOW_HTTP'],
+    judge: ({ SERVICE_BASE_URL: baseUrl, SERVICE_ALLOW_HTTP: allowed }) =>
+      baseUrl === '' || allowed || isPrivateOnTheWire(baseUrl)
+        ? null
+        : 'SERVICE_BASE_URL: http to another machine would show credentials and payments; give https, or set SERVICE_ALLOW_HTTP=true.',
+  },
+  {
+    over: ['SCHEMA_REGISTRY_USERNAME', 'SCHEMA_REGISTRY_PASSWORD'],
+    judge: ({ SCHEMA_REGISTRY_USERNAME: user, SCHEMA_REGISTRY_PASSWORD: password }) =>
+      (user === '') === (password === '')
+        ? null
+        : 'SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD: one without the other; give both or none.',
+  },
+  {
+    over: ['BUFFER_MAX_BYTES', 'RECORD_MAX_BYTES'],
+    judge: ({ BUFFER_MAX_BYTES: buffer, RECORD_MAX_BYTES: record }) =>
+      buffer >= record
+        ? null
+        : `BUFFER_MAX_BYTES: ${String(buffer)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
+  },
+  {
+    over: ['FLOWS', 'WEBHOOK_PORT', 'OPS_PORT'],
+    judge: ({ FLOWS: flows, WEBHOOK_PORT: webhook, OPS_PORT: ops }) =>
+      flows.includes('reviews') && webhook === ops && ops !== 0
+        ? `WEBHOOK_PORT and OPS_PORT: both are ${String(ops)}; give each its own.`
+        : null,
+  },
+];
+
+function brokenRules(read: ReadValues): readonly string[] {
+  return RULES.filter((rule) => !rule.over.some((name) => read.refused.has(name)))
+    .map((rule) => rule.judge(read.values))
+    .filter((problem) => problem !== null);
+}
+
+function warningsOf({ values, origins }: ReadValues): readonly string[] {
+  const warnings: string[] = [];
+  const scoring = values.FLOWS.includes('scoring');
+  const sync = values.FLOWS.includes('sync');
+  if (scoring !== sync) {
+    warnings.push('FLOWS: scoring and sync are not in one process, so a status update may overtake its transaction.');
+    if (origins.KAFKA_GROUP_ID === 'default')
+      warnings.push('KAFKA_GROUP_ID: one of scoring and sync alone wants a group id of its own.');
+  } else if (sync && values.SYNC_SCORE_WAIT_MS === 0)
+    warnings.push('SYNC_SCORE_WAIT_MS: 0 lets a status update overtake its transaction.');
+  const registryUrl = values.SCHEMA_REGISTRY_URL;
+  if (values.SCHEMA_REGISTRY_PASSWORD !== '' && registryUrl !== '' && !isPrivateOnTheWire(registryUrl))
+    warnings.push('SCHEMA_REGISTRY_URL: http to another machine shows the password of the registry.');
+  return warnings;
+}
+
+/**
+ * The configuration that an environment describes, or ONE `Fault` CONFIG_INVALID whose message has a line for every
+ * problem: the option, what is wrong (never a secret's value), what is accepted.
+ */
+export function loadConfig(source: ConfigSource): { readonly config: Config; readonly warnings: readonly string[] } {
+  const read = readValues(source);
+  const unknown = judgeUnknownNames(source.env, read.values.CONFIG_STRICT);
+  const problems = [...read.refused.values(), ...brokenRules(read), ...unknown.problems];
+  if (source.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: 0 turns the check of certificates off for everything; leave it out.');
+  if (problems.length > 0) {
+    const count = problems.length === 1 ? 'One option is' : `${String(problems.length)} options are`;
+    throw new Fault(
+      'CONFIG_INVALID',
+      [`${count} missing or wrong:`, ...problems.map((line) => `  ${line}`)].join('\n'),
+    );
+  }
+  return { config: toConfig(read.values), warnings: [...warningsOf(read), ...unknown.warnings] };
+}

@@ -1,0 +1,328 @@
+import {
+  choice,
+  choices,
+  derivedInteger,
+  EVERY_FLOW,
+  flag,
+  integer,
+  linesFile,
+  list,
+  type Option,
+  type RunnableFlow,
+  secret,
+  secrets,
+  text,
+  url,
+} from './kinds.ts';
+
+export type Ordering = 'key' | 'transaction';
+export type SignatureForm = 'hex' | 'base64';
+export type TimestampForm = 'rfc3339' | 'unix_s' | 'unix_ms';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+/** Every option by its name in the environment, with the type of its value. */
+export interface Values {
+  readonly ACCOUNT: string;
+  readonly FLOWS: readonly RunnableFlow[];
+  readonly LOG_LEVEL: LogLevel;
+  readonly CONFIG_STRICT: boolean;
+  readonly KAFKA_BROKERS: readonly string[];
+  readonly KAFKA_CLIENT_ID: string;
+  readonly KAFKA_GROUP_ID: string;
+  readonly KAFKA_ALLOW_PLAINTEXT: boolean;
+  readonly KAFKA_SESSION_TIMEOUT_MS: number;
+  readonly TOPIC_CREATED: string;
+  readonly TOPIC_AUTHORIZED: string;
+  readonly TOPIC_REVIEWS: string;
+  readonly TOPIC_SCORES: string;
+  readonly TOPIC_DLQ_SUFFIX: string;
+  readonly SCHEMA_REGISTRY_URL: string;
+  readonly SCHEMA_REGISTRY_USERNAME: string;
+  readonly SCHEMA_REGISTRY_PASSWORD: string;
+  readonly SERVICE_BASE_URL: string;
+  readonly SERVICE_USERNAME: string;
+  readonly SERVICE_PASSWORD: string;
+  readonly SERVICE_ALLOW_HTTP: boolean;
+  readonly SERVICE_TIMEOUT_MS: number | null;
+  readonly SERVICE_CONNECT_TIMEOUT_MS: number;
+  readonly SCORING_CONCURRENCY: number;
+  readonly SCORING_ORDERING: Ordering;
+  readonly SCORE_ON_REFUSAL: boolean;
+  readonly RECORD_MAX_BYTES: number;
+  readonly SYNC_TIMEOUT_MS: number | null;
+  readonly SYNC_BATCH_MAX_RECORDS: number;
+  readonly SYNC_BATCH_MAX_BYTES: number;
+  readonly SYNC_BATCH_MAX_AGE_MS: number;
+  readonly SYNC_BATCHES_IN_FLIGHT: number;
+  readonly SYNC_SCORE_WAIT_MS: number;
+  readonly SYNC_CHARGEBACK_PROTECTION: boolean;
+  readonly SYNC_CARD_METHODS: readonly string[];
+  readonly SYNC_ISSUER_REASON_CODES_FILE: ReadonlySet<string> | null;
+  readonly SYNC_EXEMPTION_AS_ARRAY: boolean;
+  readonly BUFFER_MAX_RECORDS: number;
+  readonly BUFFER_MAX_BYTES: number;
+  readonly COMMIT_INTERVAL_MS: number;
+  readonly DRAIN_TIMEOUT_MS: number;
+  readonly WEBHOOK_HOST: string;
+  readonly WEBHOOK_PORT: number;
+  readonly WEBHOOK_PATH: string;
+  readonly WEBHOOK_SECRETS: readonly string[];
+  readonly WEBHOOK_SIGNATURE_FORMS: readonly SignatureForm[];
+  readonly WEBHOOK_TIMESTAMP_FORMS: readonly TimestampForm[];
+  readonly WEBHOOK_TOLERANCE_SECONDS: number;
+  readonly WEBHOOK_MAX_BYTES: number;
+  readonly WEBHOOK_PUBLISH_TIMEOUT_MS: number;
+  readonly OPS_HOST: string;
+  readonly OPS_PORT: number;
+}
+
+export type OptionName = keyof Values;
+
+const CALLING_FLOWS: readonly RunnableFlow[] = ['scoring', 'sync'];
+const NAME = { accepts: '1 to 100 letters, digits, dots, dashes or underscores', pattern: /^[\w.-]{1,100}$/ };
+const TOPIC = {
+  accepts: 'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
+  pattern: /^(?!\.{1,2}$)[\w.-]{1,249}$/,
+};
+const HOST = { accepts: 'a host name or an address', pattern: /^[A-Za-z0-9.:_-]{1,255}$/ };
+const PRINTABLE = { accepts: 'a text of printable characters', pattern: /^\P{Cc}{1,255}$/u };
+const PORTS = { min: 0, max: 65_535 };
+const UP_TO_A_MINUTE = { min: 100, max: 60_000, unit: 'milliseconds' } as const;
+const MIB = 1_048_576;
+
+/** The one table of options: loading, printing, checking and documenting them follow it. Order is that of the docs. */
+export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
+  ACCOUNT: text({
+    ...NAME,
+    absent: 'default',
+    doc: 'The service account this process serves: written into scores, reviews, `ce_source` and dead letters.',
+  }),
+  FLOWS: choices({
+    of: ['scoring', 'sync', 'reviews'],
+    absent: ['scoring', 'sync', 'reviews'],
+    doc: 'What to run. Scoring and sync belong in one process; one without the other needs a group id of its own.',
+  }),
+  LOG_LEVEL: choice({
+    of: ['debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    absent: 'info',
+    doc: 'The least level that is logged.',
+  }),
+  CONFIG_STRICT: flag({
+    absent: false,
+    doc: 'Any unknown name with one of our prefixes is an error, not only one that looks misspelt.',
+  }),
+
+  KAFKA_BROKERS: list({
+    accepts: '`host:port`, comma separated',
+    pattern: /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([1-9]\d{0,4})$/,
+    neededBy: EVERY_FLOW,
+    doc: 'Brokers to learn the cluster from.',
+  }),
+  KAFKA_CLIENT_ID: text({ ...NAME, absent: 'fraud-connector', doc: 'How the brokers name this client.' }),
+  KAFKA_GROUP_ID: text({ ...PRINTABLE, absent: 'fraud-connector', doc: 'The consumer group.' }),
+  KAFKA_ALLOW_PLAINTEXT: flag({
+    absent: false,
+    doc: 'Brokers off this machine are used without TLS. Payment data then crosses the network readable.',
+  }),
+  KAFKA_SESSION_TIMEOUT_MS: integer({
+    min: 6000,
+    max: 1_800_000,
+    unit: 'milliseconds',
+    absent: 30_000,
+    doc: 'How long the group waits for a silent member. A third of it is the time to finish work before a rebalance.',
+  }),
+
+  TOPIC_CREATED: text({ ...TOPIC, absent: 'payments.created', doc: 'Read by scoring.' }),
+  TOPIC_AUTHORIZED: text({ ...TOPIC, absent: 'payments.authorized', doc: 'Read by sync and replay.' }),
+  TOPIC_REVIEWS: text({ ...TOPIC, absent: 'fraud.reviews', doc: 'Written by the webhook bridge.' }),
+  TOPIC_SCORES: text({
+    ...TOPIC,
+    absent: 'fraud.scores',
+    emptyCounts: true,
+    doc: 'Written by scoring. Empty (`TOPIC_SCORES=`): no score records.',
+  }),
+  TOPIC_DLQ_SUFFIX: text({
+    ...TOPIC,
+    absent: '.dlq',
+    doc: "A dead-letter topic is its source's name with this behind.",
+  }),
+
+  SCHEMA_REGISTRY_URL: url({
+    neededBy: EVERY_FLOW,
+    doc: 'A registry with the Confluent API; its path is kept (`/apis/ccompat/v7`).',
+  }),
+  SCHEMA_REGISTRY_USERNAME: text({ ...PRINTABLE, quotable: false, doc: 'For a registry that asks for a password.' }),
+  SCHEMA_REGISTRY_PASSWORD: secret({ doc: 'Belongs to `SCHEMA_REGISTRY_USERNAME`.' }),
+
+  SERVICE_BASE_URL: url({
+    neededBy: CALLING_FLOWS,
+    doc: 'The screening service; its path is kept. https, or http to this machine.',
+  }),
+  SERVICE_USERNAME: text({
+    accepts: 'a text of printable characters without a colon',
+    pattern: /^[^\p{Cc}:]{1,255}$/u,
+    quotable: false,
+    neededBy: CALLING_FLOWS,
+    doc: 'The user of the service account.',
+  }),
+  SERVICE_PASSWORD: secret({ neededBy: CALLING_FLOWS, doc: 'Belongs to `SERVICE_USERNAME`.' }),
+  SERVICE_ALLOW_HTTP: flag({
+    absent: false,
+    doc: 'An http `SERVICE_BASE_URL` off this machine is used. Credentials and payment data then cross the network readable.',
+  }),
+  SERVICE_TIMEOUT_MS: derivedInteger({
+    ...UP_TO_A_MINUTE,
+    shownDefault: 'min(5000, 0.3 × `KAFKA_SESSION_TIMEOUT_MS`)',
+    doc: 'For one whole attempt of scoring. At most 0.3 of the session, so that a rebalance need not cut it off.',
+  }),
+  SERVICE_CONNECT_TIMEOUT_MS: integer({
+    ...UP_TO_A_MINUTE,
+    absent: 2000,
+    doc: 'For a connection with its TLS handshake.',
+  }),
+
+  SCORING_CONCURRENCY: integer({ min: 1, max: 1024, absent: 64, doc: 'Scoring requests at once, per process.' }),
+  SCORING_ORDERING: choice({
+    of: ['key', 'transaction'],
+    absent: 'key',
+    doc: 'What is kept in order: records of one key (without a key, of one trans_id), or of one trans_id whatever the key.',
+  }),
+  SCORE_ON_REFUSAL: flag({
+    absent: true,
+    doc: 'A payment that the service refuses still yields a score record: decision unknown, with `failure`.',
+  }),
+  RECORD_MAX_BYTES: integer({
+    min: 1024,
+    max: 64 * MIB,
+    unit: 'bytes',
+    absent: MIB,
+    doc: 'A larger record becomes the dead letter `record_too_large`.',
+  }),
+
+  SYNC_TIMEOUT_MS: derivedInteger({
+    ...UP_TO_A_MINUTE,
+    shownDefault: 'min(8000, 0.3 × `KAFKA_SESSION_TIMEOUT_MS`)',
+    doc: 'For one whole attempt to send a batch of status updates. At most 0.3 of the session.',
+  }),
+  SYNC_BATCH_MAX_RECORDS: integer({ min: 1, max: 10_000, absent: 100, doc: 'A batch with this many updates is sent.' }),
+  SYNC_BATCH_MAX_BYTES: integer({
+    min: 1024,
+    max: 16 * MIB,
+    unit: 'bytes',
+    absent: 262_144,
+    doc: 'A batch is sent before its body would be larger.',
+  }),
+  SYNC_BATCH_MAX_AGE_MS: integer({
+    min: 0,
+    max: 60_000,
+    unit: 'milliseconds',
+    absent: 500,
+    doc: 'A batch is sent when its first update has waited this long.',
+  }),
+  SYNC_BATCHES_IN_FLIGHT: integer({ min: 1, max: 64, absent: 4, doc: 'Batches at the service at once, per process.' }),
+  SYNC_SCORE_WAIT_MS: integer({
+    min: 0,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    absent: 30_000,
+    doc: 'How long an update waits for a score this process cannot know of. 0: updates never wait for scores.',
+  }),
+  SYNC_CHARGEBACK_PROTECTION: flag({
+    absent: false,
+    doc: 'An approved card payment without `acq_ref_id` becomes a dead letter instead of going out without it.',
+  }),
+  SYNC_CARD_METHODS: list({
+    accepts: 'values of `pmt_method`, comma separated',
+    pattern: /^\P{Cc}{1,100}$/u,
+    doc: 'Payment methods that are cards. None listed: while protection is on, every method counts as card.',
+  }),
+  SYNC_ISSUER_REASON_CODES_FILE: linesFile({
+    doc: 'Issuer reason codes the service knows, one a line. A code outside goes out as text. None: every code goes out.',
+  }),
+  SYNC_EXEMPTION_AS_ARRAY: flag({
+    absent: false,
+    doc: '`exemption_type_raised` with several values goes out as an array, not as its first value.',
+  }),
+
+  BUFFER_MAX_RECORDS: integer({
+    min: 100,
+    max: 1_000_000,
+    absent: 10_000,
+    doc: 'Records read and not settled, per flow; at that many its partitions pause, at half of it they go on.',
+  }),
+  BUFFER_MAX_BYTES: integer({
+    min: MIB,
+    max: 8192 * MIB,
+    unit: 'bytes',
+    absent: 64 * MIB,
+    doc: 'The same by the size of the records.',
+  }),
+  COMMIT_INTERVAL_MS: integer({
+    min: 50,
+    max: 60_000,
+    unit: 'milliseconds',
+    absent: 250,
+    doc: 'Time between two commits: what ends in it is repeated after a crash.',
+  }),
+  DRAIN_TIMEOUT_MS: integer({
+    min: 0,
+    max: 600_000,
+    unit: 'milliseconds',
+    absent: 20_000,
+    doc: 'For finishing at shutdown, leaving the group included.',
+  }),
+
+  WEBHOOK_HOST: text({ ...HOST, absent: '0.0.0.0', doc: 'Where webhooks are listened for.' }),
+  WEBHOOK_PORT: integer({ ...PORTS, absent: 8080, doc: 'Its port; 0: any free one.' }),
+  WEBHOOK_PATH: text({
+    accepts: 'a path: `/` and letters, digits, `-._~/`',
+    pattern: /^\/[\w\-.~/]{0,200}$/,
+    absent: '/webhooks/fraud',
+    doc: 'Its path.',
+  }),
+  WEBHOOK_SECRETS: secrets({
+    most: 3,
+    minBytes: 24,
+    neededBy: ['reviews'],
+    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded. Several while one replaces another.',
+  }),
+  WEBHOOK_SIGNATURE_FORMS: choices({
+    of: ['hex', 'base64'],
+    absent: ['hex', 'base64'],
+    doc: 'Forms of the signature that are taken. Narrow them once the metrics show what is sent.',
+  }),
+  WEBHOOK_TIMESTAMP_FORMS: choices({
+    of: ['rfc3339', 'unix_s', 'unix_ms'],
+    absent: ['rfc3339', 'unix_s', 'unix_ms'],
+    doc: 'Forms of the timestamp that are taken.',
+  }),
+  WEBHOOK_TOLERANCE_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    absent: 300,
+    doc: 'How far the timestamp may be from now, both ways.',
+  }),
+  WEBHOOK_MAX_BYTES: integer({
+    min: 1024,
+    max: 16 * MIB,
+    unit: 'bytes',
+    absent: 262_144,
+    doc: 'A larger body gets 413.',
+  }),
+  WEBHOOK_PUBLISH_TIMEOUT_MS: integer({
+    ...UP_TO_A_MINUTE,
+    absent: 3000,
+    doc: 'A review that Kafka has not acknowledged by then is answered 503, so that the sender repeats it.',
+  }),
+
+  OPS_HOST: text({
+    ...HOST,
+    absent: '127.0.0.1',
+    doc: 'Where `/livez`, `/readyz`, `/status` and `/metrics` are listened for.',
+  }),
+  OPS_PORT: integer({ ...PORTS, absent: 9464, doc: 'Its port; 0: any free one.' }),
+};
+
+/** The names of the table, in its order. */
+export const OPTION_NAMES: readonly OptionName[] = Object.keys(OPTIONS) as OptionName[];

@@ -1,0 +1,146 @@
+import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import { Fault } from '../../kernel/fault.ts';
+import { type KafkaClient } from './client.ts';
+import { causeCode, kafkaErrorName } from './errors.ts';
+import { type Watermarks } from './offset-reader.ts';
+
+const WAIT_TRIES = 5;
+
+export interface TopicInfo {
+  readonly name: string;
+  readonly exists: boolean;
+  /** 0 where the topic does not exist; so with the others. */
+  readonly partitions: number;
+  /** The smallest number of replicas of any partition. */
+  readonly replicas: number;
+  /** `min.insync.replicas`; null: not known (no right to read it). */
+  readonly minInsync: number | null;
+}
+
+export interface TopicToCreate {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly replication: number;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+/** What commands ask of the cluster. Connects at its first question; every failure is a Fault `KAFKA_FAILED`. */
+export interface KafkaAdmin {
+  topics(names: readonly string[]): Promise<TopicInfo[]>;
+  /** Creates those that do not exist yet and returns their names once all have leaders. */
+  createTopics(topics: readonly TopicToCreate[]): Promise<string[]>;
+  clusterId(): Promise<string>;
+  brokerCount(): Promise<number>;
+  watermarks(topic: string): Promise<Watermarks[]>;
+  close(): Promise<void>;
+}
+
+export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
+  let connecting: Promise<Admin> | null = null;
+  const asked = async <T>(what: string, work: (admin: Admin) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await (connecting ??= connect(client)));
+    } catch (error) {
+      // A connection that failed once is not trusted again.
+      const failed = connecting;
+      connecting = null;
+      await disconnect(failed);
+      const where = client.settings.brokers.join(',');
+      throw new Fault('KAFKA_FAILED', `Kafka at ${where}: ${what} failed: ${kafkaErrorName(error)}.`, { cause: error });
+    }
+  };
+  return {
+    topics: async (names) =>
+      await asked(
+        'reading topics',
+        async (admin) => await Promise.all(names.map(async (name) => await look(admin, name))),
+      ),
+    createTopics: async (topics) => await asked('creating topics', async (admin) => await create(admin, topics)),
+    clusterId: async () =>
+      await asked('reading the cluster id', async (admin) => (await admin.describeCluster()).clusterId),
+    brokerCount: async () =>
+      await asked('counting brokers', async (admin) => (await admin.describeCluster()).brokers.length),
+    watermarks: async (topic) =>
+      await asked(`reading the ends of ${topic}`, async (admin) =>
+        (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
+          partition,
+          low: BigInt(low),
+          high: BigInt(high),
+        })),
+      ),
+    close: async () => {
+      const open = connecting;
+      connecting = null;
+      await disconnect(open);
+    },
+  };
+}
+
+async function disconnect(open: Promise<Admin> | null): Promise<void> {
+  try {
+    await (await open)?.disconnect();
+  } catch {
+    // It was on its way out.
+  }
+}
+
+async function connect(client: KafkaClient): Promise<Admin> {
+  const admin = client.brisk.admin();
+  await admin.connect();
+  return admin;
+}
+
+async function look(admin: Admin, name: string): Promise<TopicInfo> {
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
+    const partitions = topics.find((of) => of.name === name)?.partitions ?? [];
+    if (partitions.length > 0)
+      return {
+        name,
+        exists: true,
+        partitions: partitions.length,
+        replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        minInsync: await minInsync(admin, name),
+      };
+  } catch (error) {
+    if (causeCode(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
+  }
+  return { name, exists: false, partitions: 0, replicas: 0, minInsync: null };
+}
+
+async function minInsync(admin: Admin, name: string): Promise<number | null> {
+  try {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: ['min.insync.replicas'] }],
+    });
+    const value = Number(resources[0]?.configEntries[0]?.configValue);
+    return Number.isInteger(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+async function create(admin: Admin, topics: readonly TopicToCreate[]): Promise<string[]> {
+  const known = await Promise.all(topics.map(async ({ topic }) => await look(admin, topic)));
+  const missing = topics.filter((_, index) => known[index]?.exists === false);
+  if (missing.length === 0) return [];
+  const request = {
+    waitForLeaders: true,
+    topics: missing.map(({ topic, partitions, replication, config = {} }) => ({
+      topic,
+      numPartitions: partitions,
+      replicationFactor: replication,
+      configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+    })),
+  };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await admin.createTopics(request);
+      return missing.map(({ topic }) => topic);
+    } catch (error) {
+      // A broker that lags does not know the topic that another has just made: asking again is enough.
+      if (causeCode(error) !== 'UNKNOWN_TOPIC_OR_PARTITION' || tries === WAIT_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { type LogEntry, logLevel } from 'kafkajs';
+import { type Emit } from '../../kernel/emit.ts';
+
+/**
+ * What of kafkajs' log is passed on: the namespace and one of these beginnings, nothing that follows. Its texts and
+ * payloads hold host names, topics and group members.
+ */
+const KNOWN: readonly (readonly [namespace: string, beginning: string])[] = [
+  ['Consumer', 'Crash:'],
+  ['ConsumerGroup', 'Offset out of range, resetting to default offset'],
+  ['ConsumerGroup', 'Consumer group received unsubscribed topics'],
+  ['Runner', 'The coordinator is not aware of this member, re-joining the group'],
+  ['Connection', 'Connection error'],
+  ['Connection', 'Connection timeout'],
+  ['Connection', 'Failed to authenticate'],
+  ['BrokerPool', 'Failed to connect to seed broker'],
+  ['BrokerPool', 'Failed to connect to broker'],
+  ['RequestQueue', 'Response without match'],
+];
+
+/** Said by the source or the writer in their own words, or the daily course of a group. */
+const SILENT: ReadonlySet<string> = new Set(['Producer', 'Runner', 'Connection', 'Consumer', 'Cluster', 'Admin']);
+
+/** Told when kafkajs says that the consumer of a group has crashed: long before its event, which waits for the disconnect. */
+export type CrashListener = (groupId: string) => void;
+
+/** Takes kafkajs' log: passes on what is on the list, by name only, and an error of an unlisted kind as `unlisted`. */
+export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEntry) => void {
+  return ({ namespace, level, log }) => {
+    if (level > logLevel.WARN) return;
+    if (namespace === 'Consumer' && log.message.startsWith('Crash:')) {
+      const groupId: unknown = log['groupId'];
+      if (typeof groupId === 'string') onCrash(groupId);
+    }
+    const message = toKnown(namespace, log.message);
+    if (message !== null) emit('kafka_log', { level: level === logLevel.ERROR ? 'error' : 'warn', message });
+  };
+}
+
+function toKnown(namespace: string, message: string): string | null {
+  const known = KNOWN.find(([of, beginning]) => of === namespace && message.startsWith(beginning));
+  if (known !== undefined) return `${known[0]}: ${known[1].replace(/:$/, '')}`;
+  return SILENT.has(namespace) ? null : `${namespace.replace(/\d+$/, '').trim()}: unlisted`;
+}

@@ -1,0 +1,391 @@
+import { type Cluster, type Consumer, type EachBatchPayload } from 'kafkajs';
+import { type AssignedPartition, type Commit, type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
+import { type Clock, within } from '../../kernel/clock.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { type AssignUnits, Ownership, stickyAssigner } from './assigner.ts';
+import { type KafkaClient } from './client.ts';
+import { kafkaErrorName } from './errors.ts';
+import { type FenceFeed } from './fence-feed.ts';
+import { toSourceRecord } from './incoming.ts';
+import { backoffMs, Nap } from './nap.ts';
+import { type OffsetReader, type Watermarks } from './offset-reader.ts';
+import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from './owned.ts';
+import { consumerConfig } from './settings.ts';
+
+const DISCONNECT_MS = 8000;
+const READ_BACK_MS = 10_000;
+/** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
+const BARRIER_GRACE_MS = 1000;
+
+export interface MemberOptions {
+  readonly client: KafkaClient;
+  readonly groupId: string;
+  readonly sessionTimeoutMs: number;
+  readonly topics: readonly string[];
+  readonly clock: Clock;
+  readonly draw: () => number;
+  readonly fence: FenceFeed;
+  readonly offsets: OffsetReader;
+  readonly assign: AssignUnits;
+  readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
+  readonly events: Omit<SourceEvents, 'lost'>;
+  /** A try to read offsets back after a join failed; it is repeated. */
+  readonly onReadBackFailed: (error: string) => void;
+  /** The log does not hold the offset that is to be read next; the membership ends at once. */
+  readonly onOutOfRange: (at: TopicPartition, expected: bigint) => void;
+  /** Once: the membership is over. */
+  readonly onEnd: (error: string) => void;
+}
+
+type CommitOffsets = (...args: Parameters<EachBatchPayload['commitOffsetsIfNecessary']>) => Promise<void>;
+
+/**
+ * One kafkajs consumer, from its first join to its end.
+ *
+ * | phase | what is true | left by |
+ * | --- | --- | --- |
+ * | `joining` | nothing is read, nothing may be committed, the fence is closed | the read-back after a join → `owning` |
+ * | `owning` | partitions flow as the engine says; commits pass | the end of a barrier, or a join → `joining` |
+ * | `ended` | nothing comes or goes any more | – |
+ *
+ * Every phase may end: kafkajs crashed, an answer shows that the offsets are not there, or `close`.
+ */
+export class GroupMember {
+  readonly #options: MemberOptions;
+  readonly #ownership = new Ownership();
+  readonly #owned = new OwnedPartitions();
+  readonly #nap: Nap;
+  readonly #consumer: Consumer;
+  readonly #forgetCrash: () => void;
+  #phase: 'joining' | 'owning' | 'ended' = 'joining';
+  /** The barrier's own commit still passes, so this outlives neither phase. */
+  #mayCommit = false;
+  #barrier: Promise<void> | null = null;
+  /** Counts the joins: a read-back of an older one is thrown away. */
+  #join = 0;
+  #requestSentAtMs = 0;
+  #commitOffsets: CommitOffsets | null = null;
+  #committing: Promise<void> = Promise.resolve();
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+    this.#nap = new Nap(options.clock);
+    const { client, groupId, topics, sessionTimeoutMs, assign, onMismatch } = options;
+    this.#consumer = client.patient.consumer({
+      ...consumerConfig(groupId, sessionTimeoutMs),
+      partitionAssigners: [
+        stickyAssigner(topics, {
+          ownership: this.#ownership,
+          assign,
+          ...(onMismatch === undefined ? {} : { onMismatch }),
+          onCluster: (cluster) => {
+            this.#guardJoins(cluster);
+          },
+        }),
+      ],
+    });
+    this.#listen();
+    this.#forgetCrash = client.onCrash(groupId, () => {
+      this.#end('crash');
+    });
+  }
+
+  /** Connects and joins; a failure ends the membership. */
+  async open(): Promise<void> {
+    try {
+      await this.#consumer.connect();
+      await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
+      await this.#consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: 3,
+        eachBatch: async (payload) => {
+          this.#guarded(() => {
+            this.#batch(payload);
+          });
+          await Promise.resolve();
+        },
+      });
+    } catch (error) {
+      this.#end(kafkaErrorName(error));
+    }
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    for (const at of partitions) {
+      const owned = this.#owned.get(at);
+      if (owned !== undefined) owned.wanted = false;
+    }
+    this.#setFlow(partitions);
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    for (const at of partitions) {
+      const owned = this.#owned.get(at);
+      if (owned !== undefined) owned.wanted = true;
+    }
+    this.#setFlow(partitions);
+  }
+
+  seek(at: TopicPartition, next: bigint): void {
+    const owned = this.#owned.get(at);
+    if (owned === undefined || this.#phase === 'ended') return;
+    seekTo(owned, next);
+    this.#consumer.seek({ ...at, offset: next.toString() });
+    this.#setFlow([at]);
+  }
+
+  /** One attempt, one at a time, for partitions owned at the moment it is made. */
+  async commit(commits: readonly Commit[]): Promise<void> {
+    const done = this.#committing.then(async () => {
+      await this.#commitNow(commits);
+    });
+    this.#committing = done.catch(() => undefined);
+    await done;
+  }
+
+  /** Leaves the group and disconnects; bounded, never rejects. */
+  async close(): Promise<void> {
+    this.#shut();
+    await within(this.#options.clock, DISCONNECT_MS, this.#consumer.disconnect()).catch(() => 'late' as const);
+  }
+
+  async #commitNow(commits: readonly Commit[]): Promise<void> {
+    // The broker checks the member, not who owns the partition: a late commit would move another member's offset.
+    if (!this.#mayCommit) throw new Fault('KAFKA_FAILED', 'Nothing may be committed now: the group is rebalancing.');
+    if (commits.some((commit) => !this.#owned.has(commit)))
+      throw new Fault('KAFKA_FAILED', 'A partition is no longer owned: its offset was not committed.');
+    if (this.#commitOffsets === null)
+      throw new Fault('KAFKA_FAILED', 'Nothing has been read since the join: there is nothing to commit.');
+    const topics = new Map<string, { partition: number; offset: string; metadata: string }[]>();
+    for (const { topic, partition, offset, metadata } of commits) {
+      const of = topics.get(topic) ?? [];
+      of.push({ partition, offset: offset.toString(), metadata });
+      topics.set(topic, of);
+    }
+    try {
+      await this.#commitOffsets({ topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) });
+    } catch (error) {
+      throw new Fault('KAFKA_FAILED', `The commit failed or its outcome is unknown: ${kafkaErrorName(error)}.`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** kafkajs awaits `findGroupCoordinator` before each JoinGroup, and only there: so the barrier goes in front of it. */
+  #guardJoins(cluster: Cluster): void {
+    const find = cluster.findGroupCoordinator.bind(cluster);
+    cluster.findGroupCoordinator = async (group) => {
+      // Each broker's fetcher may start a join of its own: they share one barrier.
+      await (this.#barrier ??= this.#passBarrier());
+      return await find(group);
+    };
+  }
+
+  async #passBarrier(): Promise<void> {
+    if (this.#phase === 'ended') return;
+    const { clock, sessionTimeoutMs, events } = this.#options;
+    await within(clock, sessionTimeoutMs / 3 + BARRIER_GRACE_MS, events.barrier()).catch(() => 'late' as const);
+    this.#settleDown();
+  }
+
+  /** Nothing is read, committed or sent until the next read-back. */
+  #settleDown(): void {
+    this.#mayCommit = false;
+    this.#options.fence.close();
+    if (this.#phase === 'owning') this.#phase = 'joining';
+  }
+
+  #listen(): void {
+    const { clock, fence } = this.#options;
+    const { events } = this.#consumer;
+    this.#consumer.on(events.REQUEST, ({ payload }) => {
+      if (payload.apiName !== 'Heartbeat' && payload.apiName !== 'SyncGroup') return;
+      this.#requestSentAtMs = clock.monotonicMs() - Math.max(0, payload.duration);
+    });
+    this.#consumer.on(events.HEARTBEAT, ({ payload }) => {
+      this.#guarded(() => {
+        this.#ownership.heartbeat(payload.groupGenerationId);
+        fence.answered(this.#requestSentAtMs);
+      });
+    });
+    this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
+      this.#guarded(() => {
+        this.#joined(payload.memberAssignment);
+      });
+    });
+    this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
+      this.#guarded(() => {
+        if (payload.batchSize === 0) this.#emptyBatch(payload);
+      });
+    });
+    this.#consumer.on(events.CRASH, ({ payload }) => {
+      this.#end(kafkaErrorName(payload.error));
+    });
+  }
+
+  /** A throwing listener breaks kafkajs (REQUEST: the process), a throwing handler starts its loop of retries. */
+  #guarded(work: () => void): void {
+    try {
+      if (this.#phase !== 'ended') work();
+    } catch (error) {
+      this.#end(kafkaErrorName(error));
+    }
+  }
+
+  #joined(assignment: Readonly<Record<string, number[]>>): void {
+    this.#settleDown();
+    this.#barrier = null;
+    this.#join += 1;
+    this.#ownership.joined(assignment);
+    this.#options.fence.answered(this.#requestSentAtMs);
+    const partitions = this.#owned.assign(assignment);
+    // Also those we had: what is fetched before the engine has said where to read on is thrown away.
+    this.#consumer.pause(toKafkaPartitions(partitions));
+    void this.#readBack(this.#join, partitions);
+  }
+
+  async #readBack(join: number, partitions: readonly TopicPartition[]): Promise<void> {
+    const { offsets, groupId, clock, draw, onReadBackFailed } = this.#options;
+    for (let failures = 0; this.#isCurrent(join); failures += 1) {
+      try {
+        const found = await within(clock, READ_BACK_MS, offsets.readBack(groupId, partitions));
+        if (!this.#isCurrent(join)) return;
+        if (found !== 'late') {
+          this.#guarded(() => {
+            this.#begin(found);
+          });
+          return;
+        }
+        onReadBackFailed('timeout');
+      } catch (error) {
+        onReadBackFailed(kafkaErrorName(error));
+      }
+      if (this.#isCurrent(join)) await this.#nap.sleep(backoffMs(failures, draw, 200, 2000));
+    }
+  }
+
+  #begin(found: readonly AssignedPartition[]): void {
+    this.#phase = 'owning';
+    this.#mayCommit = true;
+    this.#options.fence.open();
+    this.#options.events.assigned(found);
+  }
+
+  #isCurrent(join: number): boolean {
+    return this.#phase !== 'ended' && this.#join === join && this.#barrier === null;
+  }
+
+  #batch(payload: EachBatchPayload): void {
+    const { batch } = payload;
+    this.#commitOffsets = async (offsets) => {
+      await payload.commitOffsetsIfNecessary(offsets);
+    };
+    const owned = this.#owned.get(batch);
+    // A batch that is refused here is not resolved: it is fetched again when the partition flows.
+    if (this.#phase !== 'owning' || payload.isStale() || !flows(owned)) return;
+    const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
+    if (from !== owned.expected) {
+      this.#suspect(owned);
+      return;
+    }
+    const { events } = this.#options;
+    const lastOffset = batch.lastOffset();
+    const next = BigInt(lastOffset) + 1n;
+    advanceTo(owned, next);
+    payload.resolveOffset(lastOffset);
+    events.position(owned.at, BigInt(batch.highWatermark));
+    events.records(
+      owned.at,
+      from,
+      next,
+      batch.messages.map((message) => toSourceRecord(owned.at, message)),
+    );
+  }
+
+  #emptyBatch(batch: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly highWatermark: string;
+    readonly firstOffset: string | null;
+    readonly lastOffset: string;
+  }): void {
+    const owned = this.#owned.get(batch);
+    if (this.#phase !== 'owning' || !flows(owned)) return;
+    const verdict = judgeEmpty(owned, batch.firstOffset, batch.lastOffset);
+    if (verdict === 'ignore') return;
+    const { expected: from } = owned;
+    const next = BigInt(batch.lastOffset) + 1n;
+    if (verdict === 'again') {
+      owned.doubted = next;
+      this.#consumer.seek({ ...owned.at, offset: from.toString() });
+      return;
+    }
+    const { events } = this.#options;
+    advanceTo(owned, next);
+    events.position(owned.at, BigInt(batch.highWatermark));
+    events.records(owned.at, from, next, []);
+  }
+
+  /**
+   * A fetch of an offset nobody asked for: left over from before a join, or kafkajs found ours out of range and has begun
+   * elsewhere (committing that). The log's ends tell which.
+   */
+  #suspect(owned: Owned & { expected: bigint }): void {
+    owned.suspect = true;
+    this.#setFlow([owned.at]);
+    const { expected, at } = owned;
+    void this.#options.offsets.watermarks(at.topic).then(
+      (marks) => {
+        this.#guarded(() => {
+          if (this.#owned.get(at) === owned) this.#clear(owned, expected, marks);
+        });
+      },
+      (error: unknown) => {
+        this.#end(kafkaErrorName(error));
+      },
+    );
+  }
+
+  #clear(owned: Owned, expected: bigint, marks: readonly Watermarks[]): void {
+    const mark = marks.find(({ partition }) => partition === owned.at.partition);
+    const readAt = owned.expected ?? expected;
+    if (mark !== undefined && (readAt < mark.low || readAt > mark.high)) {
+      this.#options.onOutOfRange(owned.at, readAt);
+      this.#end('OFFSET_OUT_OF_RANGE');
+      return;
+    }
+    owned.suspect = false;
+    this.seek(owned.at, readAt);
+  }
+
+  #setFlow(partitions: readonly TopicPartition[]): void {
+    if (this.#phase === 'ended') return;
+    const owned = partitions.map((at) => this.#owned.get(at)).filter((of) => of !== undefined);
+    const open = owned.filter((of) => flows(of)).map(({ at }) => at);
+    const shut = owned.filter((of) => !flows(of)).map(({ at }) => at);
+    if (open.length > 0) this.#consumer.resume(toKafkaPartitions(open));
+    if (shut.length > 0) this.#consumer.pause(toKafkaPartitions(shut));
+  }
+
+  #end(error: string): void {
+    if (this.#phase === 'ended') return;
+    this.#shut();
+    this.#options.onEnd(error);
+  }
+
+  #shut(): void {
+    this.#phase = 'ended';
+    this.#mayCommit = false;
+    this.#options.fence.close();
+    this.#owned.clear();
+    this.#forgetCrash();
+    this.#nap.wake();
+  }
+}
+
+function toKafkaPartitions(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
+  const topics = new Map<string, number[]>();
+  for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition]);
+  return [...topics].map(([topic, of]) => ({ topic, partitions: of }));
+}

@@ -1,0 +1,90 @@
+import { type TopicPartition } from '../../engine/ports.ts';
+
+/** A partition of the present assignment, as this source reads it. */
+export interface Owned {
+  readonly at: TopicPartition;
+  /** The next offset to be handed over; null until the engine has said where to begin. */
+  expected: bigint | null;
+  /** The engine wants records. */
+  wanted: boolean;
+  /** Closed by the source itself, while it finds out why an offset came that nobody asked for. */
+  suspect: boolean;
+  /** A seek has not been followed by a batch yet: what comes may still be of before it. */
+  sought: boolean;
+  /** The end of an empty batch that came after a seek and was asked for again; null: none. */
+  doubted: bigint | null;
+}
+
+/** The partitions of the present assignment. */
+export class OwnedPartitions {
+  readonly #all = new Map<string, Owned>();
+
+  /** All anew: nothing flows, nothing is known. */
+  assign(assignment: Readonly<Record<string, readonly number[]>>): TopicPartition[] {
+    this.#all.clear();
+    for (const [topic, partitions] of Object.entries(assignment))
+      for (const partition of partitions)
+        this.#all.set(nameOfPartition({ topic, partition }), {
+          at: { topic, partition },
+          expected: null,
+          wanted: false,
+          suspect: false,
+          sought: false,
+          doubted: null,
+        });
+    return [...this.#all.values()].map(({ at }) => at);
+  }
+
+  clear(): void {
+    this.#all.clear();
+  }
+
+  get(at: TopicPartition): Owned | undefined {
+    return this.#all.get(nameOfPartition(at));
+  }
+
+  has(at: TopicPartition): boolean {
+    return this.#all.has(nameOfPartition(at));
+  }
+}
+
+/** Whether records of the partition may be handed over. */
+export function flows(owned: Owned | undefined): owned is Owned & { expected: bigint } {
+  return owned !== undefined && owned.wanted && !owned.suspect && owned.expected !== null;
+}
+
+/** The engine has said where reading begins. */
+export function seekTo(owned: Owned, next: bigint): void {
+  owned.expected = next;
+  owned.sought = true;
+  owned.doubted = null;
+}
+
+/** Reading has come this far. */
+export function advanceTo(owned: Owned, next: bigint): void {
+  owned.expected = next;
+  owned.sought = false;
+  owned.doubted = null;
+}
+
+/**
+ * Whether an empty batch (transaction markers, aborted records, what compaction left) moves the partition on. kafkajs does
+ * not say what such a batch was asked for, and after a seek one may still come from before it. Believed: reading on
+ * without a seek, beginning exactly where we are, or the same again after it was asked for again.
+ */
+export function judgeEmpty(
+  owned: Owned & { expected: bigint },
+  firstOffset: string | null,
+  lastOffset: string,
+): 'advance' | 'again' | 'ignore' {
+  const next = BigInt(lastOffset) + 1n;
+  if (next <= owned.expected) return 'ignore';
+  if (!owned.sought) return 'advance';
+  if (firstOffset !== null && BigInt(firstOffset) === owned.expected) return 'advance';
+  return owned.doubted === next ? 'advance' : 'again';
+}
+
+/** A partition's name as a key of a map. */
+export function nameOfPartition({ topic, partition }: TopicPartition): string {
+  return `${topic} ${partition}`;
+}

@@ -1,0 +1,113 @@
+import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
+import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { backoffMs, Nap } from './nap.ts';
+
+const MOST_RECORDS = 500;
+const MOST_BYTES = 512 * 1024;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2000;
+
+/** A record on its way; `settle` answers its writer, once. */
+export interface Outgoing {
+  readonly record: OutgoingRecord;
+  readonly bytes: number;
+  readonly isSettled: () => boolean;
+  readonly settle: (outcome: WriteOutcome) => void;
+}
+
+/** What one send of one partition came to. `baseOffset`: the offset of its first record. */
+export type SendResult =
+  | { readonly do: 'written'; readonly baseOffset: bigint }
+  | { readonly do: 'refused'; readonly why: 'too_large' | 'invalid' }
+  | { readonly do: 'failed'; readonly error: string };
+
+export interface QueueOptions {
+  readonly partition: number;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  /** Never rejects. */
+  readonly send: (partition: number, records: readonly OutgoingRecord[]) => Promise<SendResult>;
+  readonly onRetry: (error: string) => void;
+}
+
+/**
+ * The records of one partition, in order: one send at a time, and what comes meanwhile makes up the next. A failed send is
+ * repeated from its first record that still has time, so nothing overtakes. A batch that is refused is cut in half until
+ * the record that is meant stands alone.
+ */
+export class PartitionQueue {
+  readonly #options: QueueOptions;
+  readonly #nap: Nap;
+  #waiting: Outgoing[] = [];
+  #busy = false;
+  #closed = false;
+  #limit = MOST_RECORDS;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#nap = new Nap(options.clock);
+  }
+
+  push(outgoing: Outgoing): void {
+    this.#waiting.push(outgoing);
+    if (!this.#busy) void this.#pump();
+  }
+
+  /** Ends the waits between retries; the caller has settled what is left. */
+  close(): void {
+    this.#closed = true;
+    this.#nap.wake();
+  }
+
+  async #pump(): Promise<void> {
+    const { partition, draw, send, onRetry } = this.#options;
+    this.#busy = true;
+    let failures = 0;
+    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
+      const result = await send(
+        partition,
+        batch.map(({ record }) => record),
+      );
+      if (result.do === 'failed') {
+        onRetry(result.error);
+        if (!this.#closed) await this.#nap.sleep(backoffMs(failures, draw, FIRST_RETRY_MS, LAST_RETRY_MS));
+        failures += 1;
+        continue;
+      }
+      failures = 0;
+      this.#settle(batch, result);
+    }
+    this.#busy = false;
+  }
+
+  /** The head of the queue, without what has run out of time. Stays in the queue until it is settled. */
+  #next(): readonly Outgoing[] {
+    if (this.#closed) this.#waiting = [];
+    this.#waiting = this.#waiting.filter((outgoing) => !outgoing.isSettled());
+    let bytes = 0;
+    let count = 0;
+    for (const outgoing of this.#waiting) {
+      bytes += outgoing.bytes;
+      if (count === this.#limit || (count > 0 && bytes > MOST_BYTES)) break;
+      count += 1;
+    }
+    return this.#waiting.slice(0, count);
+  }
+
+  #settle(batch: readonly Outgoing[], result: Exclude<SendResult, { readonly do: 'failed' }>): void {
+    if (result.do === 'refused' && batch.length > 1) {
+      this.#limit = Math.ceil(batch.length / 2);
+      return;
+    }
+    this.#waiting.splice(0, batch.length);
+    this.#limit = Math.min(MOST_RECORDS, this.#limit * 2);
+    const { partition } = this.#options;
+    for (const [index, outgoing] of batch.entries()) {
+      outgoing.settle(
+        result.do === 'written'
+          ? { do: 'written', partition, offset: result.baseOffset + BigInt(index) }
+          : { do: 'refused', why: result.why },
+      );
+    }
+  }
+}

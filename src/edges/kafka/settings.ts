@@ -1,0 +1,83 @@
+import { type ConsumerConfig, type KafkaConfig, type RetryOptions, type SASLOptions } from 'kafkajs';
+
+/** How to reach the brokers, and how patient to be with them. */
+export interface KafkaSettings {
+  /** `host:port` each. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  /** After this long without a heartbeat the group gives a member's partitions to others. */
+  readonly sessionTimeoutMs: number;
+  /** Default 3000. */
+  readonly connectionTimeoutMs?: number;
+  /** PEM texts; `{}`: TLS with the machine's authorities. Absent: plain text. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly sasl?: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  };
+}
+
+const STEEP_MS = 200;
+const FLAT_MS = 2000;
+/** 200 + 400 + 800 + 1600: the waits before they are all `FLAT_MS`. */
+const STEEP_RETRIES = 4;
+const STEEP_SPAN_MS = 3000;
+
+/**
+ * The retries inside kafkajs for a member of a group. Heartbeats stay with a dead coordinator until a rejoin, so their
+ * span has to outlast the election of another one (brokers give a node up after 9 s): else all members crash at once
+ * and the group waits for their ghosts. Beyond that it stays below the session.
+ */
+export function groupRetry(sessionTimeoutMs: number): Required<Omit<RetryOptions, 'restartOnFailure'>> {
+  const flat = Math.floor((0.65 * sessionTimeoutMs - STEEP_SPAN_MS) / FLAT_MS);
+  return {
+    initialRetryTime: STEEP_MS,
+    maxRetryTime: FLAT_MS,
+    factor: 0.2,
+    multiplier: 2,
+    retries: STEEP_RETRIES + Math.max(6, flat),
+  };
+}
+
+/** Few retries inside kafkajs: the writer and the readers of offsets have their own. */
+export const PLAIN_RETRY: Required<Omit<RetryOptions, 'restartOnFailure'>> = {
+  initialRetryTime: STEEP_MS,
+  maxRetryTime: 1000,
+  factor: 0.2,
+  multiplier: 2,
+  retries: 2,
+};
+
+/** How long an answer to a write may take before the attempt counts as failed. */
+export const WRITE_TIMEOUT_MS = 10_000;
+
+/** What every connection has in common. */
+export function connectionConfig(settings: KafkaSettings): KafkaConfig {
+  const { brokers, clientId, connectionTimeoutMs = 3000, tls, sasl } = settings;
+  return {
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: connectionTimeoutMs,
+    ...(tls === undefined ? {} : { ssl: tls }),
+    ...(sasl === undefined ? {} : { sasl: sasl as SASLOptions }),
+  };
+}
+
+/** The member's part of the configuration: a third of the session is the barrier's, so heartbeats are ten to a session. */
+export function consumerConfig(groupId: string, sessionTimeoutMs: number): ConsumerConfig {
+  return {
+    groupId,
+    sessionTimeout: sessionTimeoutMs,
+    heartbeatInterval: Math.floor(sessionTimeoutMs / 10),
+    rebalanceTimeout: Math.max(2 * sessionTimeoutMs, 20_000),
+    // How soon a pause, a resume or a rebalance is noticed.
+    maxWaitTimeInMs: 250,
+    minBytes: 1,
+    maxBytesPerPartition: 1_048_576,
+    allowAutoTopicCreation: false,
+    metadataMaxAge: 60_000,
+    // kafkajs would restart a consumer that has been disconnected meanwhile; the source builds a new one instead.
+    retry: { ...groupRetry(sessionTimeoutMs), restartOnFailure: async () => await Promise.resolve(false) },
+  };
+}

@@ -1,0 +1,198 @@
+import { type PartitionMetadata, type Partitioners, type Producer } from 'kafkajs';
+import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
+import { type Clock, type Draw, within } from '../../kernel/clock.ts';
+import { causeCode, kafkaErrorName } from './errors.ts';
+import { backoffMs, Nap } from './nap.ts';
+import { type Outgoing, PartitionQueue, type SendResult } from './partition-queue.ts';
+import { WRITE_TIMEOUT_MS } from './settings.ts';
+
+const METADATA_MAX_AGE_MS = 60_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2000;
+const DISCONNECT_MS = 5000;
+/** About what a record costs beyond its key, value and headers. */
+const RECORD_OVERHEAD = 70;
+
+const TOO_LARGE: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+const INVALID: ReadonlySet<string> = new Set([
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+  'POLICY_VIOLATION',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+]);
+
+type Partitioner = ReturnType<typeof Partitioners.DefaultPartitioner>;
+
+export interface TopicWriterOptions {
+  readonly topic: string;
+  /** This topic's own: a topic that is gone fails every metadata request of the producer that has written to it. */
+  readonly producer: Producer;
+  readonly partitioner: Partitioner;
+  readonly partitionsOf: (topic: string) => Promise<readonly PartitionMetadata[]>;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly onRetry: (error: string) => void;
+}
+
+/** Writes the records of one topic; records wait, in order, until its partitions are known. */
+export class TopicWriter {
+  readonly #options: TopicWriterOptions;
+  readonly #queues = new Map<number, PartitionQueue>();
+  readonly #open = new Set<Outgoing>();
+  readonly #nap: Nap;
+  #connecting: Promise<void> | null = null;
+  #partitions: readonly PartitionMetadata[] = [];
+  #learntAtMs = 0;
+  #learning = false;
+  #unplaced: Outgoing[] = [];
+  #closed = false;
+  #error = 'not sent yet';
+
+  constructor(options: TopicWriterOptions) {
+    this.#options = options;
+    this.#nap = new Nap(options.clock);
+  }
+
+  /** Resolves when the record is settled, at the latest after `deadlineMs`; never rejects. */
+  async write(record: OutgoingRecord, deadlineMs: number): Promise<WriteOutcome> {
+    return await new Promise<WriteOutcome>((resolve) => {
+      if (this.#closed) {
+        resolve({ do: 'unavailable', error: 'closed' });
+        return;
+      }
+      let settled = false;
+      const cancel = this.#options.clock.after(deadlineMs, () => {
+        outgoing.settle({ do: 'unavailable', error: this.#error });
+      });
+      const outgoing: Outgoing = {
+        record,
+        bytes: sizeOf(record),
+        isSettled: () => settled,
+        settle: (outcome) => {
+          if (settled) return;
+          settled = true;
+          cancel();
+          this.#open.delete(outgoing);
+          resolve(outcome);
+        },
+      };
+      this.#open.add(outgoing);
+      this.#place(outgoing);
+    });
+  }
+
+  /** Every open record is answered `unavailable`; bounded. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const outgoing of this.#open) outgoing.settle({ do: 'unavailable', error: 'closed' });
+    for (const queue of this.#queues.values()) queue.close();
+    this.#nap.wake();
+    await within(this.#options.clock, DISCONNECT_MS, this.#options.producer.disconnect()).catch(() => 'late' as const);
+  }
+
+  #place(outgoing: Outgoing): void {
+    const { clock, partitioner, topic } = this.#options;
+    const known = this.#partitions.length > 0 && this.#unplaced.length === 0;
+    if (!known || clock.monotonicMs() - this.#learntAtMs > METADATA_MAX_AGE_MS) void this.#learn();
+    if (!known) {
+      this.#unplaced.push(outgoing);
+      return;
+    }
+    const { key } = outgoing.record;
+    const partition = partitioner({
+      topic,
+      partitionMetadata: [...this.#partitions],
+      message: { key, value: null },
+    });
+    this.#queue(partition).push(outgoing);
+  }
+
+  #queue(partition: number): PartitionQueue {
+    const known = this.#queues.get(partition);
+    if (known !== undefined) return known;
+    const { clock, draw, onRetry } = this.#options;
+    const queue = new PartitionQueue({
+      partition,
+      clock,
+      draw,
+      onRetry,
+      send: async (to, records) => await this.#send(to, records),
+    });
+    this.#queues.set(partition, queue);
+    return queue;
+  }
+
+  /** Finds the topic's partitions, as long as a record waits for that. One at a time. */
+  async #learn(): Promise<void> {
+    if (this.#learning) return;
+    this.#learning = true;
+    const { topic, partitionsOf, clock, draw, onRetry } = this.#options;
+    for (let failures = 0; !this.#closed; failures += 1) {
+      try {
+        const partitions = await partitionsOf(topic);
+        if (partitions.length > 0) {
+          this.#partitions = partitions;
+          this.#learntAtMs = clock.monotonicMs();
+          break;
+        }
+        this.#error = 'topic missing';
+      } catch (error) {
+        this.#error = kafkaErrorName(error);
+      }
+      this.#unplaced = this.#unplaced.filter((outgoing) => !outgoing.isSettled());
+      if (this.#unplaced.length === 0) break;
+      onRetry(this.#error);
+      await this.#nap.sleep(backoffMs(failures, draw, FIRST_RETRY_MS, LAST_RETRY_MS));
+    }
+    this.#learning = false;
+    if (this.#partitions.length === 0) return;
+    const waiting = this.#unplaced.filter((outgoing) => !outgoing.isSettled());
+    this.#unplaced = [];
+    for (const outgoing of waiting) this.#place(outgoing);
+  }
+
+  async #send(partition: number, records: readonly OutgoingRecord[]): Promise<SendResult> {
+    try {
+      await this.#connect();
+      const answers = await this.#options.producer.send({
+        topic: this.#options.topic,
+        acks: -1,
+        timeout: WRITE_TIMEOUT_MS,
+        messages: records.map(({ key, value, headers }) => ({ partition, key, value, headers: { ...headers } })),
+      });
+      const answer = answers.find((of) => of.partition === partition);
+      // kafkajs can resolve without having sent a partition whose leader moved; then its answer lacks it.
+      if (answer === undefined || answer.errorCode !== 0 || answer.baseOffset === undefined)
+        return this.#failed('UNACKNOWLEDGED');
+      return { do: 'written', baseOffset: BigInt(answer.baseOffset) };
+    } catch (error) {
+      const code = causeCode(error) ?? '';
+      if (TOO_LARGE.has(code)) return { do: 'refused', why: 'too_large' };
+      if (INVALID.has(code)) return { do: 'refused', why: 'invalid' };
+      return this.#failed(kafkaErrorName(error));
+    }
+  }
+
+  #failed(error: string): SendResult {
+    this.#error = error;
+    void this.#learn();
+    return { do: 'failed', error };
+  }
+
+  async #connect(): Promise<void> {
+    this.#connecting ??= this.#options.producer.connect();
+    try {
+      await this.#connecting;
+    } catch (error) {
+      this.#connecting = null;
+      throw error;
+    }
+  }
+}
+
+function sizeOf({ key, value, headers }: OutgoingRecord): number {
+  let bytes = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, held] of Object.entries(headers))
+    for (const one of Array.isArray(held) ? held : [held]) bytes += name.length + (one?.length ?? 0);
+  return bytes;
+}

@@ -1,0 +1,122 @@
+import { type Buffer } from 'node:buffer';
+import avsc, { type Schema, type Type, type types } from 'avsc';
+import { shapeCheck, type ShapeCheck } from './shape.ts';
+
+/** What the bytes of one value came to. */
+export type Decoding =
+  | { readonly do: 'value'; readonly value: unknown }
+  | { readonly do: 'refuse'; readonly reason: 'undecodable'; readonly detail: 'bytes' | 'number' };
+
+/** Decodes values of one writer schema as the reader schema says; synchronous, never throws. */
+export type Reading = (payload: Buffer) => Decoding;
+
+/** Why a writer schema cannot be read. */
+export type Misfit = { readonly do: 'refuse'; readonly detail: 'bytes_for_string' | 'schema' };
+
+type Raw = string | readonly Raw[] | RawObject;
+
+interface RawObject {
+  readonly type: string;
+  readonly name?: string;
+  readonly aliases?: readonly string[];
+  readonly fields?: readonly { readonly name: string; readonly type: Raw }[];
+  readonly items?: Raw;
+}
+
+/**
+ * Values as the code wants them: unions plain, longs as numbers, records without methods. `never` refuses, when the
+ * schema is loaded, a union whose branches a plain value could not tell apart.
+ */
+const OPTIONS: Partial<avsc.ForSchemaOptions> = { wrapUnions: 'never', omitRecordMethods: true };
+
+/** The type of one of our own schemas, for reading and for writing. */
+export function typeOf(schema: object): Type {
+  // A copy: names that are given are kept in it, and another schema could not have the same.
+  return avsc.Type.forSchema(schema as Schema, { ...OPTIONS });
+}
+
+/** Makes the reading of one writer schema. Costs a compilation: keep it. */
+export function createReading(reader: object, writer: Type): Reading | Misfit {
+  const fitted = fit(reader as unknown as Raw, writer);
+  if (fitted === null) return { do: 'refuse', detail: 'bytes_for_string' };
+  let type: Type;
+  let resolver: ReturnType<Type['createResolver']>;
+  let fits: ShapeCheck;
+  try {
+    type = typeOf(fitted as object);
+    resolver = type.createResolver(writer, { ignoreNamespaces: true });
+    fits = shapeCheck(writer);
+  } catch {
+    return { do: 'refuse', detail: 'schema' };
+  }
+  return (payload) => {
+    if (!fits(payload)) return { do: 'refuse', reason: 'undecodable', detail: 'bytes' };
+    try {
+      return { do: 'value', value: type.fromBuffer(payload, resolver) };
+    } catch {
+      // The shape is right, so it is a long that no JavaScript number represents.
+      return { do: 'refuse', reason: 'undecodable', detail: 'number' };
+    }
+  };
+}
+
+/**
+ * The reader schema with the writer's record and enum names as aliases at the same places: producers name their records
+ * as they like, and what the fields are called decides. Null: the writer has bytes where text is read, which Avro's
+ * promotion would turn into text that nobody wrote, an amount in `decimal` for example.
+ */
+function fit(reader: Raw, writer: Type): Raw | null {
+  if (writer.typeName.startsWith('logical:')) return fit(reader, (writer as types.LogicalType).underlyingType);
+  if (writer.typeName.startsWith('union:')) return fitEach(reader, (writer as types.UnwrappedUnionType).types);
+  if (typeof reader === 'string') return reader === 'string' && writer.typeName === 'bytes' ? null : reader;
+  if (isBranches(reader)) return fitBranches(reader, writer);
+  switch (reader.type) {
+    case 'record':
+      return writer.typeName === 'record' ? fitRecord(reader, writer as types.RecordType) : reader;
+    case 'array':
+      return writer.typeName === 'array' ? fitItems(reader, writer as types.ArrayType) : reader;
+    case 'enum':
+      return writer.typeName === 'enum' ? { ...reader, aliases: aliases(reader, writer) } : reader;
+    default:
+      return reader;
+  }
+}
+
+function isBranches(raw: Raw): raw is readonly Raw[] {
+  return Array.isArray(raw);
+}
+
+function fitEach(reader: Raw, writers: readonly Type[]): Raw | null {
+  let fitted: Raw | null = reader;
+  for (const writer of writers) if (fitted !== null) fitted = fit(fitted, writer);
+  return fitted;
+}
+
+function fitBranches(branches: readonly Raw[], writer: Type): Raw | null {
+  const fitted = branches.map((branch) => fit(branch, writer));
+  return fitted.includes(null) ? null : fitted.filter((branch) => branch !== null);
+}
+
+function fitRecord(reader: RawObject, writer: types.RecordType): Raw | null {
+  const written = new Map(writer.fields.map((field) => [field.name, field.type]));
+  const fields: { readonly name: string; readonly type: Raw }[] = [];
+  for (const field of reader.fields ?? []) {
+    const from = written.get(field.name);
+    const type = from === undefined ? field.type : fit(field.type, from);
+    if (type === null) return null;
+    fields.push({ ...field, type });
+  }
+  return { ...reader, fields, aliases: aliases(reader, writer) };
+}
+
+function fitItems(reader: RawObject, writer: types.ArrayType): Raw | null {
+  const items = fit(reader.items ?? 'null', writer.itemsType);
+  return items === null ? null : { ...reader, items };
+}
+
+/** Names without namespaces, since those are not compared. */
+function aliases(reader: RawObject, writer: Type): readonly string[] {
+  const own = reader.aliases ?? [];
+  const name = writer.name?.split('.').at(-1);
+  return name === undefined || name === reader.name || own.includes(name) ? own : [...own, name];
+}

@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache';
+import { type SchemaId, type Schemas, type ValueDecoder, type ValueEncoder } from '../../engine/ports.ts';
+import { type Clock } from '../../kernel/clock.ts';
+import { frame, unframe } from './framing.ts';
+import { KnownSchemas } from './known-schemas.ts';
+import { lookUp } from './look-up.ts';
+import { createReading, typeOf, type Misfit, type Reading } from './reading.ts';
+import { subjectsOf, type Subjects } from './subjects.ts';
+import { createTransport, type RegistrySettings, type RegistryTransport } from './transport.ts';
+
+/** The schema registry as the connector uses it: any that speaks Confluent's API. `run` never registers anything. */
+export interface SchemaRegistryEdge extends Schemas, Subjects {
+  /** Decodes values of any writer schema the registry knows, as the reader schema says. */
+  decoder(readerSchema: object): ValueDecoder;
+  /** `id`: what the registry calls this schema, see `idOf`. */
+  encoder<T>(schema: object, id: SchemaId): ValueEncoder<T>;
+  close(): Promise<void>;
+}
+
+/** Writer schemas one decoder keeps compiled. */
+const MAX_READINGS = 1000;
+
+/** Opens nothing yet: the first request connects. */
+export function createSchemaRegistry(settings: RegistrySettings, deps: { readonly clock: Clock }): SchemaRegistryEdge {
+  const transport = createTransport(settings, deps.clock);
+  /** Ids of schemas we write: a registry that does not have them is not the one we know, or has lost its data. */
+  const own = new Set<SchemaId>();
+  const known = new KnownSchemas({
+    lookUp: async (id) => await lookUp(transport, id),
+    isWell: async () => await isWell(transport, own),
+    clock: deps.clock,
+  });
+  const subjects = subjectsOf(transport);
+  return {
+    ...subjects,
+    idOf: async (subject, schema) => {
+      const found = await subjects.idOf(subject, schema);
+      if (found.do === 'found') own.add(found.id);
+      return found;
+    },
+    fetch: async (id) => await known.fetch(id),
+    decoder: (readerSchema) => createDecoder(readerSchema, known),
+    encoder: (schema, id) => {
+      const type = typeOf(schema);
+      own.add(id);
+      return { encode: (value) => frame(id, type.toBuffer(value)) };
+    },
+    close: async () => {
+      await transport.close();
+    },
+  };
+}
+
+function createDecoder(readerSchema: object, known: KnownSchemas): ValueDecoder {
+  const readings = new LRUCache<SchemaId, Reading | Misfit>({ max: MAX_READINGS });
+  return {
+    decode: (value) => {
+      const framed = unframe(value);
+      if (framed.do === 'refuse') return { ...framed, reason: 'bad_framing' };
+      const { id, payload } = framed;
+      let reading = readings.get(id);
+      if (reading === undefined) {
+        const schema = known.get(id);
+        if (schema === undefined) return { do: 'needs', schema: id };
+        if (schema.do === 'absent') return { do: 'refuse', reason: 'schema_unknown', detail: `schema_${id}` };
+        reading = schema.do === 'type' ? createReading(readerSchema, schema.type) : { do: 'refuse', detail: 'schema' };
+        readings.set(id, reading);
+      }
+      if (typeof reading === 'function') return reading(payload);
+      return { do: 'refuse', reason: 'schema_incompatible', detail: `schema_${id}:${reading.detail}` };
+    },
+  };
+}
+
+/** Asked of the registry itself, past every cache. Where we write no schema, one that has any subject will do. */
+async function isWell(transport: RegistryTransport, own: ReadonlySet<SchemaId>): Promise<boolean> {
+  for (const id of own) {
+    const answer = await transport.request('GET', `/schemas/ids/${id}`);
+    if (answer.do === 'failed' || answer.status !== 200) return false;
+  }
+  if (own.size > 0) return true;
+  const answer = await transport.request('GET', '/subjects');
+  return answer.do === 'answer' && answer.status === 200 && Array.isArray(answer.body) && answer.body.length > 0;
+}

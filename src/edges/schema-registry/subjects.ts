@@ -1,0 +1,87 @@
+import { type SchemaId } from '../../engine/ports.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isUnknown } from './look-up.ts';
+import { type RegistryAnswer, type RegistryTransport } from './transport.ts';
+
+export type SubjectId =
+  | { readonly do: 'found'; readonly id: SchemaId }
+  | { readonly do: 'missing' }
+  /** A stable word; never a URL or a body. */
+  | { readonly do: 'unreachable'; readonly error: string };
+
+/** What the registry holds under a subject (`<topic>-value`). */
+export interface Subjects {
+  /** The id under which the registry holds this very schema; registers nothing, rejects never. */
+  idOf(subject: string, schema: object): Promise<SubjectId>;
+  /** Holds the schema from now on; its id, the old one if it was there. Faults: SCHEMA_REFUSED, REGISTRY_FAILED. */
+  register(subject: string, schema: object): Promise<SchemaId>;
+  /** Whether the registry would take the schema; `new`: the subject has none yet. Faults: SCHEMA_REFUSED, REGISTRY_FAILED. */
+  check(subject: string, schema: object): Promise<'compatible' | 'new'>;
+}
+
+/**
+ * Asked without the registry's client: its `register` changes the subject's compatibility level at the first schema, and
+ * its look-ups do not tell a missing schema from a missing registry.
+ */
+export function subjectsOf(transport: RegistryTransport): Subjects {
+  return {
+    idOf: async (subject, schema) => {
+      const answer = await transport.request('POST', `/subjects/${encodeURIComponent(subject)}`, bodyOf(schema));
+      if (answer.do === 'failed') return { do: 'unreachable', error: answer.error };
+      if (isUnknown(answer)) return { do: 'missing' };
+      const id = idIn(answer);
+      return id === null ? { do: 'unreachable', error: wordOf(answer) } : { do: 'found', id };
+    },
+    register: async (subject, schema) => {
+      const path = `/subjects/${encodeURIComponent(subject)}/versions`;
+      const answer = await transport.request('POST', path, bodyOf(schema));
+      if (isRefusal(answer)) throw refused(subject);
+      const id = idIn(answer);
+      if (id === null) throw failed(subject, answer);
+      return id;
+    },
+    check: async (subject, schema) => {
+      const path = `/compatibility/subjects/${encodeURIComponent(subject)}/versions/latest`;
+      const answer = await transport.request('POST', path, bodyOf(schema));
+      if (isUnknown(answer)) return 'new';
+      if (isRefusal(answer)) throw refused(subject);
+      const compatible = memberOf(answer, 'is_compatible');
+      if (typeof compatible !== 'boolean') throw failed(subject, answer);
+      if (!compatible) throw refused(subject);
+      return 'compatible';
+    },
+  };
+}
+
+function bodyOf(schema: object): { readonly schema: string } {
+  return { schema: JSON.stringify(schema) };
+}
+
+/** 409: incompatible with what the subject holds; 422: not a schema in the registry's eyes. */
+function isRefusal(answer: RegistryAnswer): boolean {
+  return answer.do === 'answer' && (answer.status === 409 || answer.status === 422);
+}
+
+function idIn(answer: RegistryAnswer): SchemaId | null {
+  const id = memberOf(answer, 'id');
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 && id < 2 ** 31 ? id : null;
+}
+
+function memberOf(answer: RegistryAnswer, name: string): unknown {
+  if (answer.do === 'failed' || answer.status !== 200) return undefined;
+  const { body } = answer;
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+function wordOf(answer: RegistryAnswer): string {
+  if (answer.do === 'failed') return answer.error;
+  return answer.status === 200 ? 'not the answer of a registry' : `status ${answer.status}`;
+}
+
+function refused(subject: string): Fault {
+  return new Fault('SCHEMA_REFUSED', `The registry refuses the schema for ${subject}: it is not compatible.`);
+}
+
+function failed(subject: string, answer: RegistryAnswer): Fault {
+  return new Fault('REGISTRY_FAILED', `The registry did not answer for ${subject}: ${wordOf(answer)}.`);
+}

@@ -1,0 +1,176 @@
+import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Emit } from '../../kernel/emit.ts';
+import { fullJitter, retryWait } from '../../resilience/backoff.ts';
+import { type Exchange } from '../../resilience/ports.ts';
+import { type Credentials } from './settings.ts';
+import { lifetimeMs, readSessionToken } from './token.ts';
+
+export type LoginResult = 'ok' | 'refused' | 'failed';
+
+/** A token to use, or why there is none. */
+export type Grant = { readonly do: 'token'; readonly token: string } | Extract<Exchange, { readonly do: 'no_session' }>;
+
+export interface SessionParts {
+  /** One login request (spec: POST /api/v2/sessions); never rejects. */
+  readonly request: (authorization: string) => Promise<Exchange>;
+  /** Asked again before each login, so that changed ones count; must not throw. */
+  readonly credentials: () => Credentials;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly emit: Emit;
+}
+
+/** Part of a token's life after which a new one is fetched; up to a tenth less by chance, so that processes do not log in together. */
+const USED_SHARE = 0.8;
+const USED_SHARE_SPREAD = 0.08;
+const REFUSED_FIRST_MS = 30_000;
+const REFUSED_MOST_MS = 900_000;
+/** A service that refuses tokens as soon as it has given them would otherwise get a login for every request. */
+const LOGINS_AT_ONCE = 2;
+const LOGIN_EVERY_MS = 10_000;
+
+interface Token {
+  readonly text: string;
+  /** Monotonic. */
+  readonly useUntilMs: number;
+  readonly expiresAtMs: number;
+}
+
+type Hold = Omit<Extract<Grant, { readonly do: 'no_session' }>, 'retryMs'> & { readonly untilMs: number };
+
+/**
+ * The one session of the service account. The token lives in memory only; whoever needs one waits for the same login.
+ *
+ * States: no token (at first, and after a 401 against the current one); fresh (used as it is); stale (past 80 % of its
+ * life: used while a new one is fetched); held (the last login failed: none before `untilMs`, unless user name or
+ * password have changed since).
+ */
+export class Session {
+  readonly #parts: SessionParts;
+  #token: Token | null = null;
+  #hold: Hold | null = null;
+  #refused: Credentials | null = null;
+  #failures = 0;
+  #refusals = 0;
+  #pending: Promise<LoginResult> | null = null;
+  #allowance = LOGINS_AT_ONCE;
+  #allowanceAtMs: number;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#allowanceAtMs = parts.clock.monotonicMs();
+  }
+
+  /** The token to use now, without a wait; null: `acquire` one. */
+  current(): string | null {
+    const token = this.#token;
+    if (token === null) return null;
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs < token.useUntilMs) return token.text;
+    if (nowMs >= token.expiresAtMs) return null;
+    // Never rejects; its end is seen by whoever asks next.
+    if (this.#held(nowMs) === null) void this.login();
+    return token.text;
+  }
+
+  /** A token, after a login if that is needed and may be tried now. */
+  async acquire(): Promise<Grant> {
+    const known = this.current();
+    if (known !== null) return { do: 'token', token: known };
+    const nowMs = this.#parts.clock.monotonicMs();
+    const held = this.#pending === null ? this.#held(nowMs) : null;
+    if (held !== null) return { do: 'no_session', why: held.why, retryMs: held.untilMs - nowMs };
+    await this.login();
+    const token = this.#token;
+    if (token !== null) return { do: 'token', token: token.text };
+    return { do: 'no_session', why: this.#hold?.why ?? 'service_down', retryMs: this.#retryMs() };
+  }
+
+  /** Forgets a token that the service refused, if it is still the current one: late refusals of an older one end nothing. */
+  drop(token: string): void {
+    if (this.#token?.text === token) this.#token = null;
+  }
+
+  /** Logs in now, whatever was before; joins a login that is under way. Never rejects. */
+  async login(): Promise<LoginResult> {
+    this.#pending ??= this.#login();
+    return await this.#pending;
+  }
+
+  async #login(): Promise<LoginResult> {
+    const credentials = this.#parts.credentials();
+    const result = this.#judge(await this.#parts.request(toBasic(credentials)), credentials);
+    this.#pending = null;
+    this.#parts.emit('login', { result });
+    return result;
+  }
+
+  #judge(exchange: Exchange, credentials: Credentials): LoginResult {
+    const text = exchange.do === 'answer' && exchange.status === 200 ? readSessionToken(exchange.body) : null;
+    if (text !== null) return this.#accept(text);
+    if (exchange.do === 'answer' && (exchange.status === 401 || exchange.status === 403)) {
+      this.#refused = credentials;
+      this.#refusals += 1;
+      const forMs = Math.min(REFUSED_MOST_MS, REFUSED_FIRST_MS * 2 ** (this.#refusals - 1));
+      this.#holdFor(forMs, 'credentials_refused');
+      return 'refused';
+    }
+    this.#refused = null;
+    this.#failures += 1;
+    const { draw } = this.#parts;
+    if (exchange.do !== 'answer') this.#holdFor(fullJitter(this.#failures, draw), 'service_down');
+    else if (exchange.status === 408 || exchange.status === 429 || exchange.status >= 500)
+      this.#holdFor(retryWait(exchange.retryAfterMs, this.#failures, draw), 'service_down');
+    else this.#holdFor(fullJitter(this.#failures, draw), 'service_refuses');
+    return 'failed';
+  }
+
+  #accept(text: string): LoginResult {
+    const { clock, draw } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const lifeMs = lifetimeMs(text, clock.nowMs());
+    const usedShare = USED_SHARE - draw() * USED_SHARE_SPREAD;
+    this.#token = { text, useUntilMs: nowMs + lifeMs * usedShare, expiresAtMs: nowMs + lifeMs };
+    this.#hold = null;
+    this.#refused = null;
+    this.#failures = 0;
+    this.#refusals = 0;
+    this.#refill(nowMs);
+    this.#allowance = Math.max(0, this.#allowance - 1);
+    return 'ok';
+  }
+
+  #holdFor(forMs: number, why: Hold['why']): void {
+    this.#hold = { do: 'no_session', why, untilMs: this.#parts.clock.monotonicMs() + forMs };
+  }
+
+  /** Why no login may be tried now; null: it may. */
+  #held(nowMs: number): Hold | null {
+    const hold = this.#hold;
+    if (hold !== null && nowMs < hold.untilMs && !this.#credentialsChanged()) return hold;
+    this.#refill(nowMs);
+    if (this.#allowance >= 1) return null;
+    const untilMs = this.#allowanceAtMs + (1 - this.#allowance) * LOGIN_EVERY_MS;
+    return { do: 'no_session', why: 'service_refuses', untilMs };
+  }
+
+  #credentialsChanged(): boolean {
+    if (this.#refused === null) return false;
+    const { username, password } = this.#parts.credentials();
+    return username !== this.#refused.username || password !== this.#refused.password;
+  }
+
+  #refill(nowMs: number): void {
+    this.#allowance = Math.min(LOGINS_AT_ONCE, this.#allowance + (nowMs - this.#allowanceAtMs) / LOGIN_EVERY_MS);
+    this.#allowanceAtMs = nowMs;
+  }
+
+  #retryMs(): number {
+    return this.#hold === null ? 0 : Math.max(0, this.#hold.untilMs - this.#parts.clock.monotonicMs());
+  }
+}
+
+/** RFC 7617, with the character set it advises. */
+function toBasic({ username, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
+}

@@ -1,0 +1,224 @@
+import {
+  type EngineSignals,
+  type Flow,
+  type Job,
+  type Reading,
+  type SourceRecord,
+  type Step,
+  type Tenure,
+  type ValueDecoder,
+} from '../../engine/ports.ts';
+import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Emit } from '../../kernel/emit.ts';
+import { DELIVERED, type HoldCause, type LetterCode, type Settlement } from '../../kernel/outcome.ts';
+import { fullJitter, retryWait } from '../../resilience/backoff.ts';
+import { type Caller, type Judged } from '../../resilience/caller.ts';
+import { type FraudScore } from '../../screening/avro.generated.ts';
+import { readScore } from '../../screening/score.ts';
+import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
+import { publishScore, type ScoreOutput } from './publish.ts';
+import { type Payment, readPayment } from './read.ts';
+import { type ScoreContext, toFailedScore, toScore } from './record.ts';
+
+export interface ScoringFlowOptions {
+  readonly caller: Pick<Caller, 'score' | 'free'>;
+  /** Requests at once. */
+  readonly concurrency: number;
+  /** What runs one at a time, in the order of the log: records of one key, or of one transaction only. */
+  readonly ordering: 'key' | 'transaction';
+  readonly decoder: ValueDecoder;
+  /** Of a record's value. */
+  readonly recordMaxBytes: number;
+  /** Null: scores are not published. */
+  readonly output: ScoreOutput | null;
+  /** Whether a refused payment yields a score record, too. */
+  readonly scoreOnRefusal: boolean;
+  readonly account: string;
+  readonly scored: ScoredTransactions;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly emit: Emit;
+}
+
+/** What a payment has achieved before a wait. */
+export interface ScoreCarry {
+  /** Requests made. */
+  readonly attempts: number;
+  /** One of them may have been carried out although its answer was none. */
+  readonly maybeScored: boolean;
+  /** The service has spoken: from here on only what follows is repeated, never the request. */
+  readonly outcome: Outcome | null;
+  /** Publications of the outcome that failed. */
+  readonly unpublished: number;
+}
+
+/** What the service's last word means: what to publish, then how the record ends. */
+export interface Outcome {
+  readonly score: FraudScore | null;
+  /** What sync is told; null: nothing certain. */
+  readonly fact: ScoredFact | null;
+  readonly end: Settlement;
+}
+
+type Answered = Exclude<Judged, { readonly do: 'no_session' | 'fenced' }>;
+type Scored = Extract<Judged, { readonly do: 'done' }>;
+type Refused = Extract<Judged, { readonly do: 'refuse' }>;
+
+const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, outcome: null, unpublished: 0 };
+const FENCED_MS = 250;
+const SPREAD_MS = 1_000;
+/** Records that are being scored or are scored and not published, as a multiple of the requests at once: what a kill doubles at most. */
+const OPEN_PER_REQUEST = 2;
+
+/** Scores each payment and publishes its score: one request per step, in order per lane. */
+export class ScoringFlow implements Flow<Payment, ScoreCarry> {
+  readonly name: string = 'scoring';
+  readonly #options: ScoringFlowOptions;
+  readonly #mostOpen: number;
+  #running = 0;
+  /** Records that wait with an outcome that is not published yet. The engine does not tell of those it loses: their tenure does. */
+  readonly #carrying = new Map<SourceRecord, Tenure>();
+
+  constructor(options: ScoringFlowOptions) {
+    this.#options = options;
+    this.#mostOpen = OPEN_PER_REQUEST * options.concurrency;
+  }
+
+  attach(_signals: EngineSignals): void {}
+
+  read(record: SourceRecord): Reading<Payment> {
+    return readPayment(record, this.#options.decoder, this.#options.recordMaxBytes);
+  }
+
+  lane(payment: Payment, record: SourceRecord): string {
+    // latin1 keeps different keys different, whatever their bytes are.
+    return this.#options.ordering === 'transaction' || record.key === null
+      ? payment.transId
+      : record.key.toString('latin1');
+  }
+
+  mayStart(_job: Job<Payment, ScoreCarry>, _nowMs: number): HoldCause | null {
+    return this.#isFull() ? 'kafka' : null;
+  }
+
+  /** Waiting outcomes are not counted here: they need a step to be published, and a room of 0 would never give them one. */
+  room(_nowMs: number): number {
+    return Math.min(this.#options.caller.free(), this.#mostOpen - this.#running);
+  }
+
+  due(): number | null {
+    return null;
+  }
+
+  tick(_nowMs: number): void {}
+
+  barrier(_before: 'stop' | 'join'): void {}
+
+  async run(job: Job<Payment, ScoreCarry>): Promise<Step<ScoreCarry>> {
+    this.#carrying.delete(job.record);
+    if (job.tenure.phase === 'lost') return { do: 'release' };
+    const carry = job.carry ?? NOTHING_YET;
+    if (carry.outcome === null && this.#isFull()) return this.#wait(carry, 'kafka', SPREAD_MS);
+    this.#running += 1;
+    try {
+      const step = await this.#step(job, carry);
+      if (step.do === 'wait' && step.carry?.outcome) this.#carrying.set(job.record, job.tenure);
+      return step;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #step(job: Job<Payment, ScoreCarry>, carry: ScoreCarry): Promise<Step<ScoreCarry>> {
+    if (carry.outcome !== null) return await this.#finish(job, carry, carry.outcome);
+    const judged = await this.#options.caller.score(job.item.body, carry.maybeScored);
+    if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
+    if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
+    const next = { ...carry, attempts: carry.attempts + 1 };
+    if (judged.do === 'done' || judged.do === 'refuse') {
+      const outcome = this.#toOutcome(job, judged, next);
+      return await this.#finish(job, { ...next, outcome }, outcome);
+    }
+    const { draw } = this.#options;
+    const forMs = retryWait(judged.do === 'retry' ? judged.afterMs : null, next.attempts, draw);
+    return {
+      do: 'wait',
+      forMs,
+      why: judged.do === 'retry' ? 'service_down' : 'service_refuses',
+      carry: { ...next, maybeScored: carry.maybeScored || judged.ambiguous },
+    };
+  }
+
+  /** Publishes, tells sync, ends: in this order, so that no status update goes out for a score that nobody has. */
+  async #finish(job: Job<Payment, ScoreCarry>, carry: ScoreCarry, outcome: Outcome): Promise<Step<ScoreCarry>> {
+    // Whoever owns the partition now scores it again; a second score record would only come between.
+    if (job.tenure.phase === 'lost') return { do: 'release' };
+    const { output, emit, draw, scored } = this.#options;
+    let end = outcome.end;
+    if (output !== null && outcome.score !== null) {
+      const written = await publishScore(output, job.record, outcome.score, emit);
+      if (written.do === 'unavailable') {
+        const unpublished = carry.unpublished + 1;
+        return { do: 'wait', forMs: fullJitter(unpublished, draw), why: 'kafka', carry: { ...carry, unpublished } };
+      }
+      if (written.do === 'refused' && end.do === 'delivered')
+        end = toLetter(written.why === 'too_large' ? 'record_too_large' : 'connector_fault', {
+          detail: 'score_record',
+        });
+    }
+    if (outcome.fact !== null) scored.note(job.item.transId, outcome.fact);
+    return end;
+  }
+
+  #toOutcome(job: Job<Payment, ScoreCarry>, judged: Scored | Refused, carry: ScoreCarry): Outcome {
+    return judged.do === 'done' ? this.#toScored(job, judged, carry) : this.#toRefused(job, judged, carry);
+  }
+
+  #toScored({ record, item }: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
+    const { reading, unrecognised } = readScore(judged.answer);
+    for (const field of unrecognised) this.#options.emit('answer_unrecognised', { operation: 'score', field });
+    const { status: httpStatus, latencyMs } = judged;
+    const { partition } = record;
+    return {
+      score: toScore(record, item, reading, this.#toContext(judged, carry)),
+      fact: { do: 'scored', partition, httpStatus, latencyMs, paymentMethod: item.paymentMethod },
+      end: DELIVERED,
+    };
+  }
+
+  #toRefused({ record, item }: Job<Payment, ScoreCarry>, judged: Refused, carry: ScoreCarry): Outcome {
+    const { why, status, errorMessage } = judged;
+    return {
+      score: this.#options.scoreOnRefusal ? toFailedScore(record, item, why, this.#toContext(judged, carry)) : null,
+      // The service may know this transaction all the same, so its updates are not stopped.
+      fact: why === 'ambiguous_then_refused' ? null : { do: 'refused', partition: record.partition },
+      end: toLetter(why, {
+        ...(status === null ? {} : { httpStatus: status }),
+        ...(errorMessage === null ? {} : { serviceError: errorMessage }),
+      }),
+    };
+  }
+
+  #toContext({ status, latencyMs }: Answered, { attempts, maybeScored }: ScoreCarry): ScoreContext {
+    const { account, clock } = this.#options;
+    return { account, httpStatus: status, latencyMs, attempts, possiblyScoredBefore: maybeScored, atMs: clock.nowMs() };
+  }
+
+  #wait(carry: ScoreCarry, why: HoldCause, forMs: number): Step<ScoreCarry> {
+    return { do: 'wait', forMs: forMs + this.#options.draw() * SPREAD_MS, why, carry };
+  }
+
+  /** True only while outcomes wait for Kafka: then scoring more would only pile up more of them. */
+  #isFull(): boolean {
+    if (this.#carrying.size === 0 || this.#running + this.#carrying.size < this.#mostOpen) return false;
+    for (const [record, tenure] of this.#carrying) if (tenure.phase === 'lost') this.#carrying.delete(record);
+    return this.#running + this.#carrying.size >= this.#mostOpen;
+  }
+}
+
+function toLetter(
+  reason: LetterCode,
+  more: { readonly detail?: string; readonly httpStatus?: number; readonly serviceError?: string },
+): Settlement {
+  return { do: 'dead_letter', letter: { reason, stage: 'score', ...more } };
+}

@@ -1,0 +1,24 @@
+import { type Reading, type SourceRecord, type ValueDecoder } from '../../engine/ports.ts';
+import { readTransId, toTransactionJson } from '../../screening/transaction.ts';
+import { decodeRecord } from '../decode.ts';
+
+/** A payment to be scored. */
+export interface Payment {
+  readonly transId: string;
+  /** The request's body. */
+  readonly body: Buffer;
+  /** The datapoint `pmt_method`; null: not given. */
+  readonly paymentMethod: string | null;
+}
+
+/** Reads a payment; what came as JSON goes out as it came, byte for byte. */
+export function readPayment(record: SourceRecord, decoder: ValueDecoder, maxBytes: number): Reading<Payment> {
+  const decoded = decodeRecord(record, decoder, maxBytes);
+  if (decoded.do !== 'object') return decoded;
+  const { value, json } = decoded;
+  const transId = readTransId(value['trans_id']);
+  if (transId === null) return { do: 'dead_letter', letter: { reason: 'trans_id_missing', stage: 'read' } };
+  const method = value['pmt_method'];
+  const paymentMethod = typeof method === 'string' && method !== '' ? method : null;
+  return { do: 'item', item: { transId, body: json ?? Buffer.from(toTransactionJson(value), 'utf8'), paymentMethod } };
+}

@@ -1,0 +1,78 @@
+import { type OutgoingRecord, type SourceRecord } from '../../engine/ports.ts';
+import { type FraudScore } from '../../screening/avro.generated.ts';
+import { cloudEventHeaders } from '../../screening/cloud-event.ts';
+import { NO_SCORE, type ScoreReading } from '../../screening/score.ts';
+import { type Refusal } from '../../screening/verdict.ts';
+import { type Payment } from './read.ts';
+
+/** What a score record says besides the answer itself. */
+export interface ScoreContext {
+  readonly account: string;
+  readonly httpStatus: number | null;
+  readonly latencyMs: number | null;
+  /** Requests made, the last one included. */
+  readonly attempts: number;
+  readonly possiblyScoredBefore: boolean;
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+/** The score record of an answered payment. */
+export function toScore(
+  record: SourceRecord,
+  payment: Payment,
+  reading: ScoreReading,
+  context: ScoreContext,
+): FraudScore {
+  return {
+    account: context.account,
+    trans_id: payment.transId,
+    ...reading,
+    http_status_code: context.httpStatus,
+    latency_ms: context.latencyMs,
+    attempts: context.attempts,
+    possibly_scored_before: context.possiblyScoredBefore,
+    failure: null,
+    scored_at: context.atMs,
+    source: { topic: record.topic, partition: record.partition, offset: Number(record.offset) },
+  };
+}
+
+/** The score record of a payment that the service refused: no decision, and why. */
+export function toFailedScore(
+  record: SourceRecord,
+  payment: Payment,
+  failure: Refusal,
+  context: ScoreContext,
+): FraudScore {
+  return { ...toScore(record, payment, NO_SCORE, context), failure };
+}
+
+/** W3C Trace Context, version 00 and those to come. */
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+
+/**
+ * The record that carries a score. Its event id is the place of the payment in its topic, so that a repeat after a crash
+ * has the same one.
+ */
+export function toScoreRecord(topic: string, record: SourceRecord, score: FraudScore, value: Buffer): OutgoingRecord {
+  return {
+    topic,
+    key: Buffer.from(score.trans_id, 'utf8'),
+    value,
+    headers: cloudEventHeaders({
+      id: `${record.topic}/${record.partition}/${record.offset}`,
+      type: 'fraud.screening.score.v1',
+      source: `/fraud-screening-connector/${encodeURIComponent(score.account)}`,
+      timeMs: score.scored_at,
+      traceparent: readTraceparent(record),
+    }),
+  };
+}
+
+function readTraceparent({ headers }: SourceRecord): string | undefined {
+  const header = headers['traceparent'];
+  if (header === undefined || Array.isArray(header)) return undefined;
+  const text = typeof header === 'string' ? header : header.toString('latin1');
+  return TRACEPARENT.test(text) ? text : undefined;
+}

@@ -1,0 +1,126 @@
+import { type EngineSignals, type Position, type SourceRecord } from '../../engine/ports.ts';
+import { type Emit } from '../../kernel/emit.ts';
+import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
+import { type Update } from './read.ts';
+
+export interface AlignmentOptions {
+  readonly topicCreated: string;
+  /** What scoring's lanes are: record keys, or trans_ids. */
+  readonly ordering: 'key' | 'transaction';
+  /** How long an update waits for its transaction where nothing can be known of it; 0: no update waits at all. 0 where scoring runs elsewhere. */
+  readonly scoreWaitMs: number;
+  readonly emit: Emit;
+}
+
+const FACTS_KEPT = 100_000;
+/** By how much clocks and timestamps of producers may differ. */
+const CLOCK_SLACK_MS = 5_000;
+
+/** What is known of the transaction of an update. `blind`: its created partition is not ours, or the topics are not partitioned alike. */
+type Knowledge = 'ended' | 'not_in_log' | 'coming' | 'blind';
+
+/**
+ * Keeps a status update from overtaking the transaction that it belongs to, so that the service can link it (spec: Sync
+ * status update, rule 2). An update starts when its transaction was scored here, or when the log shows that no
+ * transaction of its key came before it: the created partition of the same number is ours, has been read beyond the
+ * update, and holds no record of the key. No clock replaces that, however long a backlog takes; only where it cannot be
+ * known does an update start after `scoreWaitMs`.
+ */
+export class Alignment implements ScoredTransactions {
+  readonly #options: AlignmentOptions;
+  /** By trans_id, oldest first. */
+  readonly #facts = new Map<string, ScoredFact>();
+  /** The first end of the created partition that was seen after the update came; read up to there, nothing before the update is missing. */
+  readonly #ends = new WeakMap<Update, bigint>();
+  /** Since when somebody waits for a newer end of a created partition; monotonic. */
+  readonly #wanted = new Map<number, number>();
+  #signals: EngineSignals | null = null;
+  #partitionedAlike = true;
+
+  constructor(options: AlignmentOptions) {
+    this.#options = options;
+  }
+
+  attach(signals: EngineSignals): void {
+    this.#signals = signals;
+  }
+
+  note(transId: string, fact: ScoredFact): void {
+    this.#facts.delete(transId);
+    this.#facts.set(transId, fact);
+    if (this.#facts.size > FACTS_KEPT) {
+      const [oldest] = this.#facts.keys();
+      if (oldest !== undefined) this.#facts.delete(oldest);
+    }
+    this.#signals?.wake(transId);
+  }
+
+  /** What is remembered of a transaction: the last 100,000 that ended here. */
+  fact(transId: string): ScoredFact | null {
+    return this.#facts.get(transId) ?? null;
+  }
+
+  mayStart(update: Update, record: SourceRecord, nowMs: number): boolean {
+    const known = this.#know(update, record);
+    if (known === 'blind') return nowMs - update.arrivedMs >= this.#options.scoreWaitMs;
+    return known !== 'coming';
+  }
+
+  /** Whether an update starts although nothing is known of its transaction. */
+  isBlind(update: Update, record: SourceRecord): boolean {
+    return this.#know(update, record) === 'blind';
+  }
+
+  /** Whether an update waits for a newer end of a created partition than was seen since it came. */
+  wantsWatermark(): boolean {
+    for (const [partition, sinceMs] of this.#wanted) {
+      const position = this.#signals?.position(this.#options.topicCreated, partition) ?? null;
+      if (position !== null && position.asOfMs <= sinceMs) return true;
+      this.#wanted.delete(partition);
+    }
+    return false;
+  }
+
+  #know(update: Update, record: SourceRecord): Knowledge {
+    if (this.#options.scoreWaitMs === 0) return 'ended';
+    const fact = this.#facts.get(update.transId);
+    if (fact !== undefined) {
+      this.#compare(fact.partition, record.partition);
+      return 'ended';
+    }
+    const { topicCreated } = this.#options;
+    const position = this.#partitionedAlike ? this.#signals?.position(topicCreated, record.partition) : null;
+    if (position === null || position === undefined) return 'blind';
+    if (!this.#isReadBeyond(position, update, record)) return 'coming';
+    return this.#signals?.holds(topicCreated, record.partition, this.#createdLane(update, record)) === true
+      ? 'coming'
+      : 'not_in_log';
+  }
+
+  #isReadBeyond(position: Position, update: Update, record: SourceRecord): boolean {
+    if (position.timestampMs > record.timestampMs + CLOCK_SLACK_MS) return true;
+    let end = this.#ends.get(update);
+    if (end === undefined) {
+      if (position.asOfMs <= update.arrivedMs) {
+        const sinceMs = this.#wanted.get(record.partition) ?? -Infinity;
+        this.#wanted.set(record.partition, Math.max(sinceMs, update.arrivedMs));
+        return false;
+      }
+      end = position.highWatermark;
+      this.#ends.set(update, end);
+    }
+    return position.next >= end;
+  }
+
+  #createdLane(update: Update, record: SourceRecord): string {
+    if (this.#options.ordering === 'transaction' || record.key === null) return update.transId;
+    return record.key.toString('latin1');
+  }
+
+  /** A transaction seen under another number than its update's: the second rule holds no longer. */
+  #compare(createdPartition: number, authorizedPartition: number): void {
+    if (createdPartition === authorizedPartition || !this.#partitionedAlike) return;
+    this.#partitionedAlike = false;
+    this.#options.emit('not_co_partitioned', { createdPartition, authorizedPartition });
+  }
+}

@@ -1,0 +1,210 @@
+import { type Tenure } from '../../engine/ports.ts';
+import { type ClosedBy } from '../../kernel/emit.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { type HoldCause, type Letter } from '../../kernel/outcome.ts';
+import { bodyBytes } from './body.ts';
+
+/** What became of one update in a batch. `later`: not decided; `fixed` waits are not shortened by chance. `release`: it was not sent. */
+export type UpdateEnd =
+  | { readonly do: 'accepted' }
+  | { readonly do: 'letter'; readonly letter: Letter }
+  | { readonly do: 'later'; readonly why: HoldCause; readonly afterMs: number | null; readonly fixed: boolean }
+  | { readonly do: 'release' };
+
+/** An update that is to be sent. */
+export interface Sendable {
+  readonly transId: string;
+  readonly fragment: Buffer;
+  readonly tenure: Tenure;
+}
+
+/** An update in a batch. `end` tells what became of it, once; its id may be sent again from then on. */
+export interface Member extends Sendable {
+  end(end: UpdateEnd): void;
+}
+
+export interface ClosedBatch {
+  readonly members: readonly Member[];
+  readonly closedBy: ClosedBy;
+  /** False once a join is near: what has not been sent yet goes back. */
+  readonly mayGoOn: () => boolean;
+}
+
+export interface BatchLimits {
+  readonly maxRecords: number;
+  /** Of the body. An update that is longer by itself goes alone. */
+  readonly maxBytes: number;
+  /** From its first update on. */
+  readonly maxAgeMs: number;
+  readonly inFlight: number;
+}
+
+export interface BatchesOptions {
+  readonly limits: BatchLimits;
+  /** Ends every member of the batch, or fails: then the rest fail alike. */
+  readonly send: (batch: ClosedBatch) => Promise<void>;
+  /** An id has left its batch. */
+  readonly onFreed: (transId: string) => void;
+  /** `due` has changed outside of a call. */
+  readonly onChanged: () => void;
+}
+
+interface Pending extends Member {
+  fail(error: unknown): void;
+}
+
+/**
+ * Gathers updates into batches and sends a bounded number of them at once. No id is ever in two batches, or twice in
+ * one, between its `add` and its end. Owns no timer: the age is looked at in `tick`.
+ *
+ * A batch is open (taking updates), then ready (closed, waiting for a place in flight), then in flight.
+ */
+export class Batches {
+  readonly #options: BatchesOptions;
+  readonly #limits: BatchLimits;
+  /** Every update that is open, ready or in flight, by id. */
+  readonly #updates = new Map<string, Pending>();
+  #open: Pending[] = [];
+  #openBytes = 0;
+  #openSinceMs = 0;
+  #ready: { readonly members: readonly Pending[]; readonly closedBy: ClosedBy }[] = [];
+  #inFlight = 0;
+  #joins = 0;
+
+  constructor(options: BatchesOptions) {
+    this.#options = options;
+    this.#limits = options.limits;
+  }
+
+  /** Whether an update of this id is open, ready or in flight. One of a lost partition is put out first, unless its bytes are under way. */
+  holds(transId: string): boolean {
+    const known = this.#updates.get(transId);
+    if (known?.tenure.phase === 'lost' && this.#takeOut(known)) known.end({ do: 'release' });
+    return this.#updates.has(transId);
+  }
+
+  /** How many more updates are taken before one has to end. */
+  room(): number {
+    return (this.#limits.inFlight + 1) * this.#limits.maxRecords - this.#updates.size;
+  }
+
+  /** Adds to the open batch; resolves with what became of the update. Its id must not be held. */
+  async add(update: Sendable, nowMs: number): Promise<UpdateEnd> {
+    return await new Promise<UpdateEnd>((resolve, reject) => {
+      this.#enter(this.#toPending(update, resolve, reject), nowMs);
+    });
+  }
+
+  /** When `tick` has to be called next; null: not before something changes. */
+  due(): number | null {
+    const isWaiting = this.#open.length > 0 && this.#inFlight < this.#limits.inFlight;
+    return isWaiting ? this.#openSinceMs + this.#limits.maxAgeMs : null;
+  }
+
+  tick(nowMs: number): void {
+    const dueMs = this.due();
+    if (dueMs !== null && nowMs >= dueMs) this.#close('age');
+  }
+
+  /** Sends what is open, now or as soon as there is a place in flight. */
+  flush(): void {
+    this.#close('stop');
+  }
+
+  /** Gives back what is not under way; what is ends by itself, without further calls. */
+  release(): void {
+    this.#joins += 1;
+    const unsent = [...this.#ready.flatMap((batch) => batch.members), ...this.#open];
+    this.#ready = [];
+    this.#open = [];
+    this.#openBytes = 0;
+    for (const member of unsent) member.end({ do: 'release' });
+  }
+
+  #toPending(update: Sendable, resolve: (end: UpdateEnd) => void, reject: (error: unknown) => void): Pending {
+    const { transId, fragment, tenure } = update;
+    const leave = (then: () => void): void => {
+      if (this.#updates.get(transId) !== pending) return;
+      this.#updates.delete(transId);
+      then();
+      this.#options.onFreed(transId);
+    };
+    const pending: Pending = {
+      transId,
+      fragment,
+      tenure,
+      end: (end) => {
+        leave(() => {
+          resolve(end);
+        });
+      },
+      fail: (error) => {
+        leave(() => {
+          reject(error);
+        });
+      },
+    };
+    return pending;
+  }
+
+  #enter(member: Pending, nowMs: number): void {
+    const { length } = member.fragment;
+    const { maxBytes, maxRecords } = this.#limits;
+    if (bodyBytes(this.#open.length + 1, this.#openBytes + length) > maxBytes) this.#close('bytes');
+    if (this.#open.length === 0) this.#openSinceMs = nowMs;
+    this.#updates.set(member.transId, member);
+    this.#open.push(member);
+    this.#openBytes += length;
+    if (this.#open.length >= maxRecords) this.#close('records');
+    else if (bodyBytes(this.#open.length, this.#openBytes) >= maxBytes) this.#close('bytes');
+  }
+
+  /** Takes an update out of the open batch or a ready one; false: its bytes may be under way. */
+  #takeOut(member: Pending): boolean {
+    const before = this.#open.length;
+    this.#open = this.#open.filter((other) => other !== member);
+    if (this.#open.length < before) {
+      this.#openBytes -= member.fragment.length;
+      return true;
+    }
+    const index = this.#ready.findIndex((batch) => batch.members.includes(member));
+    const batch = this.#ready[index];
+    if (batch === undefined) return false;
+    this.#ready[index] = { ...batch, members: batch.members.filter((other) => other !== member) };
+    return true;
+  }
+
+  #close(closedBy: ClosedBy): void {
+    if (this.#open.length === 0) return;
+    this.#ready.push({ members: this.#open, closedBy });
+    this.#open = [];
+    this.#openBytes = 0;
+    this.#sendReady();
+  }
+
+  #sendReady(): void {
+    while (this.#inFlight < this.#limits.inFlight) {
+      const next = this.#ready.shift();
+      if (next === undefined) return;
+      const members = next.members.filter((member) => member.tenure.phase !== 'lost');
+      for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
+      if (members.length === 0) continue;
+      this.#inFlight += 1;
+      void this.#send(members, next.closedBy);
+    }
+  }
+
+  async #send(members: readonly Pending[], closedBy: ClosedBy): Promise<void> {
+    const joins = this.#joins;
+    try {
+      await this.#options.send({ members, closedBy, mayGoOn: () => this.#joins === joins });
+      if (members.some((member) => this.#updates.get(member.transId) === member))
+        throw new Fault('INTERNAL', 'A batch was sent without an end for each of its updates.');
+    } catch (error) {
+      for (const member of members) member.fail(error);
+    }
+    this.#inFlight -= 1;
+    this.#sendReady();
+    this.#options.onChanged();
+  }
+}

@@ -1,0 +1,31 @@
+import { type Reading, type SourceRecord, type ValueDecoder } from '../../engine/ports.ts';
+import { draftUpdate, type DraftUpdate, type UpdateRules } from '../../screening/status-update.ts';
+import { readTransId } from '../../screening/transaction.ts';
+import { decodeRecord } from '../decode.ts';
+
+/** A status update as read: what of it can be sent is decided but for what its score adds. */
+export interface Update {
+  readonly transId: string;
+  readonly draft: DraftUpdate;
+  /** When it was read here; monotonic. */
+  readonly arrivedMs: number;
+}
+
+export interface UpdateReader {
+  readonly decoder: ValueDecoder;
+  readonly rules: UpdateRules;
+  readonly recordMaxBytes: number;
+}
+
+/** Reads a record as a status update, or says how it ends: what can never be sent becomes a letter here. */
+export function readUpdate(record: SourceRecord, reader: UpdateReader, nowMs: number): Reading<Update> {
+  const decoded = decodeRecord(record, reader.decoder, reader.recordMaxBytes);
+  if (decoded.do !== 'object') return decoded;
+  const { value } = decoded;
+  const transId = Object.hasOwn(value, 'trans_id') ? readTransId(value['trans_id']) : null;
+  if (transId === null)
+    return { do: 'dead_letter', letter: { reason: 'trans_id_missing', stage: 'read', detail: '/trans_id' } };
+  const draft = draftUpdate(value, reader.rules);
+  if (draft.do === 'refuse') return { do: 'dead_letter', letter: draft.letter };
+  return { do: 'item', item: { transId, draft, arrivedMs: nowMs } };
+}

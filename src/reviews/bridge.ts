@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type RecordWriter, type ValueEncoder } from '../engine/ports.ts';
+import { type Clock, within } from '../kernel/clock.ts';
+import { type Emit, type WebhookResult } from '../kernel/emit.ts';
+import { isFault, nameOf } from '../kernel/fault.ts';
+import { type HoldCause } from '../kernel/outcome.ts';
+import { type FraudReview } from '../screening/avro.generated.ts';
+import { type Review } from '../screening/review.ts';
+import { parseWebhook } from './parse.ts';
+import { type TransportRefusal, type WebhookReceiver, type WebhookReply, type WebhookRequest } from './ports.ts';
+import { eventIdOf, toReviewRecord } from './record.ts';
+import { replyTo } from './reply.ts';
+import { type SignatureForm, type TimestampForm, type VerifiedWebhook, verify } from './verify.ts';
+
+export interface ReviewsBridgeOptions {
+  readonly signatureForms: readonly SignatureForm[];
+  readonly timestampForms: readonly TimestampForm[];
+  readonly toleranceSeconds: number;
+  /** How long Kafka may take to acknowledge before the sender is asked to come again. */
+  readonly publishTimeoutMs: number;
+}
+
+export interface ReviewsBridgeDeps {
+  /** Newest first; asked for every webhook, so that rotation needs no restart. */
+  readonly secrets: () => readonly string[];
+  readonly writer: RecordWriter;
+  /** May throw REGISTRY_FAILED as long as its schema's id is not known: the sender is asked to come again. */
+  readonly encoder: ValueEncoder<FraudReview>;
+  readonly topic: string;
+  readonly account: string;
+  /** `ce_source` */
+  readonly source: string;
+  /** Keeps an authentic webhook that this version does not understand; `field`: the JSON pointer that was not understood. */
+  readonly park: (webhook: VerifiedWebhook, field: string) => Promise<'written' | HoldCause>;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly options: ReviewsBridgeOptions;
+}
+
+/** How many acknowledged events are remembered, to answer their repeats without a second record. */
+const REMEMBERED_EVENTS = 100_000;
+
+/**
+ * From webhook to topic: verify, parse, publish, and only then 200 (spec: Webhook event delivery). What is not authentic
+ * is never published; what is authentic and unknown is parked, because a 4xx would burn the sender's retries.
+ */
+export function createReviewsBridge(deps: ReviewsBridgeDeps): WebhookReceiver {
+  return new ReviewsBridge(deps);
+}
+
+class ReviewsBridge implements WebhookReceiver {
+  readonly #deps: ReviewsBridgeDeps;
+  /** True once Kafka has acknowledged. */
+  readonly #inFlight = new Map<string, Promise<boolean>>();
+  readonly #acknowledged = new LRUCache<string, true>({ max: REMEMBERED_EVENTS });
+
+  constructor(deps: ReviewsBridgeDeps) {
+    this.#deps = deps;
+  }
+
+  async handle(request: WebhookRequest): Promise<WebhookReply> {
+    return this.#end(await this.#take(request));
+  }
+
+  refuse(why: TransportRefusal): WebhookReply {
+    return this.#end(why);
+  }
+
+  #end(result: WebhookResult): WebhookReply {
+    const reply = replyTo(result);
+    this.#deps.emit('webhook', { result, status: reply.status });
+    return reply;
+  }
+
+  async #take(request: WebhookRequest): Promise<WebhookResult> {
+    const { secrets, options, clock, emit } = this.#deps;
+    try {
+      const webhook = verify(request, secrets(), options, clock.nowMs());
+      if ('refuse' in webhook) return webhook.refuse;
+      const { signatureForm, timestampForm, secretIndex } = webhook;
+      emit('webhook_verified', { signatureForm, timestampForm, secret: secretIndex === 0 ? 'newest' : 'older' });
+      return await this.#keep(webhook);
+    } catch (error) {
+      return this.#broken(error);
+    }
+  }
+
+  async #keep(webhook: VerifiedWebhook): Promise<WebhookResult> {
+    const reading = parseWebhook(webhook);
+    switch (reading.do) {
+      case 'not_an_object':
+        return 'not_an_object';
+      case 'unrecognised':
+        return await this.#once(
+          'parked',
+          bodyIdOf(webhook.body),
+          async () => (await this.#deps.park(webhook, reading.field)) === 'written',
+        );
+      case 'review': {
+        const eventId = eventIdOf(reading.review);
+        return await this.#once(
+          'published',
+          eventId,
+          async () => await this.#publish(eventId, reading.review, reading.extra),
+        );
+      }
+    }
+  }
+
+  /** One write for an event, however often it comes at once; none for one that was acknowledged lately. */
+  async #once(first: 'published' | 'parked', id: string, write: () => Promise<boolean>): Promise<WebhookResult> {
+    if (this.#acknowledged.get(id) === true) return 'duplicate';
+    const joined = this.#inFlight.get(id);
+    const ends = joined ?? this.#run(id, write);
+    if (joined === undefined) this.#inFlight.set(id, ends);
+    // The writer keeps its deadline itself; this holds for one that joined late and for a writer that does not answer.
+    const acknowledged = await within(this.#deps.clock, this.#deps.options.publishTimeoutMs, ends);
+    if (acknowledged !== true) return 'unavailable';
+    return joined === undefined ? first : 'duplicate';
+  }
+
+  /** Never rejects, so nobody has to listen when all who waited have been answered. */
+  async #run(id: string, write: () => Promise<boolean>): Promise<boolean> {
+    try {
+      const acknowledged = await write();
+      if (acknowledged) this.#acknowledged.set(id, true);
+      return acknowledged;
+    } catch (error) {
+      this.#broken(error);
+      return false;
+    } finally {
+      this.#inFlight.delete(id);
+    }
+  }
+
+  async #publish(eventId: string, review: Review, extra: string): Promise<boolean> {
+    const { topic, account, source, encoder, clock, writer, options } = this.#deps;
+    const context = { topic, account, source, encoder, receivedAtMs: clock.nowMs() };
+    const outcome = await writer.write(toReviewRecord(review, extra, eventId, context), options.publishTimeoutMs);
+    return outcome.do === 'written';
+  }
+
+  /** The sender keeps the event and comes again; a person is told, unless the registry is merely away. */
+  #broken(error: unknown): 'unavailable' {
+    if (!isFault(error, 'REGISTRY_FAILED')) this.#deps.emit('flow_broken', { flow: 'reviews', error: nameOf(error) });
+    return 'unavailable';
+  }
+}
+
+/** Marks a body among event ids, which are bare hexadecimal digits. */
+function bodyIdOf(body: Buffer): string {
+  return `body:${createHash('sha256').update(body).digest('hex')}`;
+}

@@ -1,0 +1,90 @@
+import { addressDefect } from './addresses.ts';
+import { COUNTRIES, EURO_RATES } from './code-sets.ts';
+import { DATAPOINTS, ITEM_FIELDS, type DatapointKind } from './datapoints.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { timestampDefect } from './timestamp.ts';
+
+/** The messages of `validation.errors` (spec: Errors). They name a rule, never the value. */
+export const VALIDATION_MESSAGES = {
+  invalid_data_type: 'Invalid data type: the value has an invalid type',
+  invalid_country: 'Invalid country: must be an ISO 3166-1 alpha-2 code',
+  invalid_timestamp: 'Invalid timestamp: must be an RFC 3339 UTC timestamp; timezone Z or an offset such as +02:00',
+  missing_timezone: 'Missing timezone: form 2006-01-02Z07:00 expected',
+  invalid_ip: 'Invalid IP: cannot be parsed as IPv4 or IPv6',
+  reserved_ip: 'Reserved IP: the address is reserved for special use by IETF and IANA',
+  excess_ip_info: 'Excess IP info: the address contains unnecessary characters',
+  null_string: 'Null string: use the null literal or a meaningful string',
+  unknown_datapoint: 'Unknown datapoint: it is not defined',
+  unknown_value: 'Unknown value: the datapoint accepts a closed set of values',
+} as const;
+
+export type ValidationCode = keyof typeof VALIDATION_MESSAGES;
+
+export interface ValidationError {
+  readonly datapoint: string;
+  readonly msg: string;
+}
+
+/** More say nothing new, and an answer must not grow with the request. */
+const MAX_ERRORS = 100;
+
+type Check = (value: unknown) => ValidationCode | null;
+
+const ofText =
+  (check: (text: string) => ValidationCode | null): Check =>
+  (value) => {
+    if (typeof value !== 'string') return 'invalid_data_type';
+    return value.toLowerCase() === 'null' ? 'null_string' : check(value);
+  };
+
+const isNumber: Check = (value) => (typeof value === 'number' ? null : 'invalid_data_type');
+
+/** One row a kind: what is wrong with a value that is not null. */
+const CHECKS: Readonly<Record<DatapointKind, Check>> = {
+  string: ofText(() => null),
+  number: isNumber,
+  decimal: (value) => {
+    if (typeof value !== 'string') return isNumber(value);
+    return ofText((text) => (/^-?\d+(\.\d+)?$/u.test(text) ? null : 'invalid_data_type'))(value);
+  },
+  country: ofText((text) => (COUNTRIES.has(text) ? null : 'invalid_country')),
+  currency: ofText((text) => (EURO_RATES.has(text) ? null : 'unknown_value')),
+  timestamp: ofText((text) => {
+    const defect = timestampDefect(text);
+    if (defect === null) return null;
+    return defect === 'zone_missing' ? 'missing_timezone' : 'invalid_timestamp';
+  }),
+  ip: ofText((text) => {
+    const defect = addressDefect(text);
+    if (defect === null) return null;
+    return defect === 'malformed' ? 'invalid_ip' : defect === 'excess' ? 'excess_ip_info' : 'reserved_ip';
+  }),
+  items: (value) => (Array.isArray(value) && value.every(isJsonObject) ? null : 'invalid_data_type'),
+};
+
+/** What is wrong with the datapoints of a transaction, in their order, at most 100 (spec: validation). Null is never wrong. */
+export function validate(transaction: JsonObject): readonly ValidationError[] {
+  const errors: ValidationError[] = [];
+  validateFields(transaction, DATAPOINTS, '', errors);
+  const items = transaction['items'];
+  if (!Array.isArray(items)) return errors;
+  for (const item of items) {
+    if (isJsonObject(item)) validateFields(item, ITEM_FIELDS, 'items.', errors);
+  }
+  return errors;
+}
+
+function validateFields(
+  fields: JsonObject,
+  known: ReadonlyMap<string, DatapointKind>,
+  prefix: string,
+  errors: ValidationError[],
+): void {
+  for (const name of Object.keys(fields)) {
+    if (errors.length >= MAX_ERRORS) return;
+    const kind = known.get(name);
+    const value = fields[name];
+    const code = kind === undefined ? 'unknown_datapoint' : value === null ? null : CHECKS[kind](value);
+    if (code !== null) errors.push({ datapoint: prefix + name, msg: VALIDATION_MESSAGES[code] });
+  }
+}

@@ -1,0 +1,92 @@
+/** RFC 3339 section 5.6, `date-time`: the zone is mandatory, `T` and `Z` may be small letters, a space is not a `T`. */
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+const DAY_MS = 86_400_000;
+/** The last millisecond of the year 9999, the last that four digits can say. */
+const LAST_MS = 253_402_300_799_999;
+
+/**
+ * Reads an RFC 3339 time, or says that it is none. Whole microseconds since 1970 (UTC), always a safe integer, so the
+ * times it takes end in June 2255; digits beyond the sixth are cut, more than nine are refused. Refused as well: days
+ * that no calendar has, 24:00, leap seconds (`:60`), and what lies before 1970.
+ */
+export function parseRfc3339(text: string): number | null {
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return null;
+  const [year, month, day] = [digits(parts[1]), digits(parts[2]), digits(parts[3])];
+  const [hour, minute, second] = [digits(parts[4]), digits(parts[5]), digits(parts[6])];
+  const [zoneHour, zoneMinute] = [digits(parts[9]), digits(parts[10])];
+  if (day < 1 || day > monthDays(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return null;
+  const zoneSeconds = (zoneHour * 3600 + zoneMinute * 60) * (parts[8] === '-' ? -1 : 1);
+  const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zoneSeconds;
+  const micros = seconds * 1_000_000 + digits((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
+  return micros >= 0 && Number.isSafeInteger(micros) ? micros : null;
+}
+
+/** Prints `YYYY-MM-DDTHH:MM:SSZ`, the second that `epochMs` lies in. `epochMs`: milliseconds from 1970 to the end of 9999; what lies outside is moved to the nearest end. */
+export function formatRfc3339(epochMs: number): string {
+  return `${toTheSecond(inRange(epochMs))}Z`;
+}
+
+/** Prints `YYYY-MM-DDTHH:MM:SS.mmmZ`. `epochMs` as for `formatRfc3339`; parts of a millisecond are cut. */
+export function formatRfc3339Millis(epochMs: number): string {
+  const ms = inRange(epochMs);
+  return `${toTheSecond(ms)}.${padded(ms % 1000, 3)}Z`;
+}
+
+function toTheSecond(epochMs: number): string {
+  const { year, month, day } = dateOf(Math.floor(epochMs / DAY_MS));
+  const ofDay = Math.floor((epochMs % DAY_MS) / 1000);
+  const time = [Math.floor(ofDay / 3600), Math.floor(ofDay / 60) % 60, ofDay % 60];
+  const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+  return `${date}T${time.map((part) => padded(part, 2)).join(':')}`;
+}
+
+function inRange(epochMs: number): number {
+  return Math.min(LAST_MS, Math.max(0, Math.floor(epochMs)));
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+/** 0 for a month that there is not, so no day fits into it. */
+function monthDays(year: number, month: number): number {
+  return month === 2 && isLeap(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
+}
+
+/** Leap days from the year 1 to the end of `year`. */
+function leapDays(year: number): number {
+  return Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
+}
+
+function yearStart(year: number): number {
+  return (year - 1970) * 365 + leapDays(year - 1) - leapDays(1969);
+}
+
+function daysSince1970(year: number, month: number, day: number): number {
+  let days = yearStart(year) + day - 1;
+  for (let before = 1; before < month; before += 1) days += monthDays(year, before);
+  return days;
+}
+
+function dateOf(days: number): { readonly year: number; readonly month: number; readonly day: number } {
+  // A first guess that is at most one year early or late, because leap days come at 97 in 400 years.
+  let year = 1970 + Math.floor(days / 365.2425);
+  while (yearStart(year) > days) year -= 1;
+  while (yearStart(year + 1) <= days) year += 1;
+  let left = days - yearStart(year);
+  let month = 1;
+  for (; left >= monthDays(year, month); month += 1) left -= monthDays(year, month);
+  return { year, month, day: left + 1 };
+}
+
+function digits(text: string | undefined): number {
+  return text === undefined ? 0 : Number(text);
+}
+
+function padded(value: number, length: number): string {
+  return String(value).padStart(length, '0');
+}

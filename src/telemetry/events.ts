@@ -1,0 +1,233 @@
+import { type EventFields, type EventName } from '../kernel/emit.ts';
+
+/**
+ * By consequence: error = data lost or a human needed; warn = odd, but recovered; info = an answer to an operator;
+ * debug = what happens many times a second.
+ */
+export type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
+type FieldOf<N extends EventName> = keyof EventFields[N] & string;
+type NumberFieldOf<N extends EventName> = {
+  [F in FieldOf<N>]: EventFields[N][F] extends number ? F : never;
+}[FieldOf<N>];
+
+/** Counts an event; its labels are fields of few, known values. */
+export interface EventCounter<N extends EventName> {
+  readonly name: string;
+  readonly labels: readonly FieldOf<N>[];
+}
+
+/** Keeps the distribution of a number that an event carries. */
+export interface EventHistogram<N extends EventName> {
+  readonly name: string;
+  readonly field: NumberFieldOf<N>;
+  /** The field is divided by this: 1000 where milliseconds become seconds. */
+  readonly per: number;
+  readonly labels: readonly FieldOf<N>[];
+  readonly buckets: readonly number[];
+}
+
+export interface EventRow<N extends EventName> {
+  readonly level: Level;
+  readonly means: string;
+  /** What is logged: these fields and no others. */
+  readonly fields: { readonly [F in FieldOf<N>]: string };
+  readonly counter: EventCounter<N> | null;
+  readonly histogram?: EventHistogram<N>;
+}
+
+const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
+
+/** The catalogue: each event has one row, and its log line and its metrics follow from it. */
+export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
+  starting: {
+    level: 'info',
+    means: 'The process has read its configuration and begins to open what it needs.',
+    fields: { version: 'version of the connector', flows: 'the flows it runs' },
+    counter: null,
+  },
+  ready: {
+    level: 'info',
+    means: 'Everything is open; records and webhooks are taken.',
+    fields: { afterMs: 'since the start' },
+    counter: null,
+  },
+  stopping: {
+    level: 'info',
+    means: 'The process was told to end: it finishes what it has begun and takes nothing new.',
+    fields: { signal: 'what told it' },
+    counter: null,
+  },
+  stopped: {
+    level: 'info',
+    means: 'The process ends. What was unfinished is done at the next start.',
+    fields: { afterMs: 'since it was told to stop', unfinished: 'records begun and not settled' },
+    counter: null,
+  },
+  fatal: {
+    level: 'fatal',
+    means: 'The process ends because of a fault; docs/codes.md says how to mend it.',
+    fields: { code: 'the fault', message: 'what, where, how to mend it' },
+    counter: null,
+  },
+
+  hold_started: {
+    level: 'warn',
+    means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
+    fields: { cause: 'one of the holds of docs/codes.md', scope: 'what waits', error: 'name of the error, if known' },
+    counter: { name: 'holds_total', labels: ['cause', 'scope'] },
+  },
+  hold_ended: {
+    level: 'info',
+    means: 'A hold is over.',
+    fields: { cause: 'as in `hold_started`', scope: 'as in `hold_started`', afterMs: 'how long it lasted' },
+    counter: null,
+    histogram: { name: 'hold_seconds', field: 'afterMs', per: 1000, labels: ['cause'], buckets: SECONDS },
+  },
+
+  partitions_assigned: {
+    level: 'info',
+    means: 'The group has shared out its partitions anew.',
+    fields: { owned: 'partitions now', gained: 'new ones', lost: 'given away' },
+    counter: { name: 'rebalances_total', labels: [] },
+  },
+  barrier_incomplete: {
+    level: 'warn',
+    means: 'Work in flight did not end in time before a rebalance; its records may be sent twice.',
+    fields: { inFlight: 'records in flight' },
+    counter: { name: 'barriers_incomplete_total', labels: [] },
+  },
+  source_failed: {
+    level: 'warn',
+    means: 'The consumer has failed; a new one is started.',
+    fields: { error: 'name of the error', restartInMs: 'pause before the next' },
+    counter: { name: 'consumer_crashes_total', labels: [] },
+  },
+  offset_gap: {
+    level: 'error',
+    means: 'Records between the committed offset and the log are gone: Kafka deleted them before they were read.',
+    fields: {
+      topic: 'the topic',
+      partition: 'its partition',
+      from: 'the committed offset',
+      to: 'where reading goes on',
+    },
+    counter: { name: 'offset_gaps_total', labels: ['topic'] },
+  },
+  commit_failed: {
+    level: 'warn',
+    means: 'A commit failed or its outcome is unknown; it is tried again.',
+    fields: { error: 'name of the error' },
+    counter: { name: 'commit_failures_total', labels: [] },
+  },
+  letter_written: {
+    level: 'warn',
+    means: 'A record that cannot be processed is now in the dead-letter topic.',
+    fields: { topic: 'the dead-letter topic', reason: 'one of the letters of docs/codes.md' },
+    counter: { name: 'dlq_total', labels: ['topic', 'reason'] },
+  },
+  flow_broken: {
+    level: 'error',
+    means: 'The connector itself failed on a record: a defect. It tries again.',
+    fields: { flow: 'the flow', error: 'name of the error' },
+    counter: { name: 'flow_broken_total', labels: ['flow'] },
+  },
+
+  login: {
+    level: 'info',
+    means: 'A session at the screening service was asked for.',
+    fields: { result: '`ok`, `refused` (user name or password), `failed` (no answer that counts)' },
+    counter: { name: 'login_total', labels: ['result'] },
+  },
+  batch_sent: {
+    level: 'debug',
+    means: 'A batch of status updates was answered.',
+    fields: {
+      closedBy: 'why it was sent then: `records`, `bytes`, `age`, `stop`',
+      records: 'updates in it',
+      bytes: 'size of its body',
+      status: 'HTTP status; 0: no answer',
+    },
+    counter: { name: 'batches_total', labels: ['closedBy', 'status'] },
+    histogram: {
+      name: 'batch_size',
+      field: 'records',
+      per: 1,
+      labels: ['closedBy'],
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    },
+  },
+  batch_split: {
+    level: 'warn',
+    means: 'The service refused a batch; it is halved to find the update at fault.',
+    fields: { records: 'updates in it', status: 'HTTP status' },
+    counter: { name: 'batch_splits_total', labels: ['status'] },
+  },
+  update_field_dropped: {
+    level: 'debug',
+    means: 'A status update went out without a field that its status does not allow or whose value is not listed.',
+    fields: { field: 'its name' },
+    counter: { name: 'update_fields_dropped_total', labels: ['field'] },
+  },
+  update_before_score: {
+    level: 'debug',
+    means: 'A status update went out although this process could not know whether its transaction was scored.',
+    fields: { waitedMs: 'how long it had waited' },
+    counter: { name: 'updates_before_score_total', labels: [] },
+  },
+  update_noted: {
+    level: 'debug',
+    means: 'A status update went out although something about it is odd.',
+    fields: { note: 'what is odd' },
+    counter: { name: 'updates_noted_total', labels: ['note'] },
+  },
+  not_co_partitioned: {
+    level: 'warn',
+    means:
+      'A transaction and its status update are in partitions of different numbers, so the update cannot know when it may go: it waits SYNC_SCORE_WAIT_MS.',
+    fields: { createdPartition: "the transaction's", authorizedPartition: "the update's" },
+    counter: { name: 'not_co_partitioned_total', labels: [] },
+  },
+  answer_unrecognised: {
+    level: 'warn',
+    means: 'An answer of the service had a shape or a value that this version does not know; it was kept as it came.',
+    fields: { operation: 'which call', field: 'where' },
+    counter: { name: 'answers_unrecognised_total', labels: ['operation', 'field'] },
+  },
+  score_trimmed: {
+    level: 'warn',
+    means: 'A score record was larger than Kafka takes and was written again without one of its parts.',
+    fields: { dropped: 'which part' },
+    counter: { name: 'scores_trimmed_total', labels: ['dropped'] },
+  },
+
+  webhook: {
+    level: 'debug',
+    means: 'A webhook was answered.',
+    fields: { result: 'what became of it', status: 'HTTP status of the answer' },
+    counter: { name: 'webhook_requests_total', labels: ['result'] },
+  },
+  webhook_verified: {
+    level: 'debug',
+    means:
+      'A webhook proved authentic: how its signature and timestamp were written, and whether an older secret is in use.',
+    fields: {
+      signatureForm: '`hex` or `base64`',
+      timestampForm: '`rfc3339`, `unix_s` or `unix_ms`',
+      secret: '`newest`: the first of WEBHOOK_SECRETS; `older`: another one',
+    },
+    counter: { name: 'webhook_verified_total', labels: ['signatureForm', 'timestampForm', 'secret'] },
+  },
+  writer_retry: {
+    level: 'warn',
+    means: 'Kafka did not acknowledge a write; it is tried again.',
+    fields: { topic: 'the topic', error: 'name of the error' },
+    counter: { name: 'writer_retries_total', labels: ['topic'] },
+  },
+  kafka_log: {
+    level: 'info',
+    means: 'The Kafka client said something of its own.',
+    fields: { level: "the client's own level", message: 'what it said' },
+    counter: { name: 'kafka_client_messages_total', labels: ['level'] },
+  },
+};

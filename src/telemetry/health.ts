@@ -1,0 +1,201 @@
+import { type EngineStatus, type PartitionStatus } from '../engine/ports.ts';
+import { type Clock } from '../kernel/clock.ts';
+import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
+import { type HoldCause, HOLDS } from '../kernel/outcome.ts';
+
+/** `failed`: the process is about to end by a fault. */
+export type HealthPhase = 'starting' | 'running' | 'stopping' | 'stopped' | 'failed';
+
+/** Something that waits, why, since when, and what to do about it. */
+export interface HoldReport {
+  readonly scope: string;
+  readonly cause: HoldCause;
+  /** Null where it is not counted in records. */
+  readonly records: number | null;
+  readonly ageMs: number;
+  readonly means: string;
+  readonly mend: string;
+}
+
+/** How one partition stands; offsets are decimal texts, because they may be larger than a JSON number. */
+export interface PartitionReport {
+  readonly topic: string;
+  readonly partition: number;
+  readonly next: string;
+  readonly committable: string;
+  readonly committed: string | null;
+  readonly highWatermark: string;
+  readonly lag: string;
+  readonly buffered: number;
+  readonly paused: boolean;
+  readonly oldestUnfinishedAgeMs: number | null;
+}
+
+export interface FlowReport {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly inFlight: number;
+  readonly buffered: number;
+  readonly bufferedBytes: number;
+  readonly waits: readonly HoldReport[];
+}
+
+/** What `/status` answers: plain JSON for people and programs; codes, counts and offsets only. */
+export interface HealthReport {
+  readonly version: string;
+  readonly account: string;
+  readonly phase: HealthPhase;
+  /** The engine's own phase; null: none runs. */
+  readonly engine: EngineStatus['phase'] | null;
+  readonly live: boolean;
+  readonly ready: boolean;
+  readonly phaseForMs: number;
+  readonly upForMs: number;
+  readonly holds: readonly HoldReport[];
+  readonly flows: readonly FlowReport[];
+  readonly partitions: readonly PartitionReport[];
+}
+
+export interface HealthOptions {
+  readonly version: string;
+  readonly account: string;
+  /** What runs here: `scoring`, `sync`, `reviews`. */
+  readonly flows: ReadonlySet<string>;
+  readonly clock: Clock;
+  /** Null as long as (or where) no engine runs. */
+  readonly status: () => EngineStatus | null;
+}
+
+interface Hold {
+  readonly cause: HoldCause;
+  readonly scope: string;
+  readonly sinceMs: number;
+}
+
+const MOVES: readonly { readonly by: EventName; readonly from: readonly HealthPhase[]; readonly to: HealthPhase }[] = [
+  { by: 'ready', from: ['starting'], to: 'running' },
+  { by: 'stopping', from: ['starting', 'running'], to: 'stopping' },
+  { by: 'stopped', from: ['starting', 'running', 'stopping'], to: 'stopped' },
+  { by: 'fatal', from: ['starting', 'running', 'stopping', 'stopped'], to: 'failed' },
+];
+const NO_FLOWS: readonly EngineStatus['flows'][number][] = [];
+
+/**
+ * Whether this process is alive, ready, and what it waits for. It hears the events and reads the engine's state; it
+ * decides nothing.
+ *
+ * - starting: not everything is open yet. Left by `ready`, or by what follows.
+ * - running: records and webhooks are taken. Left by `stopping`.
+ * - stopping: what was begun is finished. Left by `stopped`.
+ * - stopped, failed: the process is about to end; `fatal` leads to failed from everywhere, and nothing leaves it.
+ */
+export class Health {
+  readonly #options: HealthOptions;
+  readonly #startedMs: number;
+  readonly #holds = new Map<string, Hold>();
+  #phase: HealthPhase = 'starting';
+  #phaseSinceMs: number;
+  #joined = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.monotonicMs();
+    this.#phaseSinceMs = this.#startedMs;
+  }
+
+  /** Hears events; give it to `fanOut`. */
+  readonly emit: Emit = (event, fields) => {
+    const move = MOVES.find((each) => each.by === event);
+    if (move?.from.includes(this.#phase) === true) this.#enter(move.to);
+    if (event === 'partitions_assigned') this.#joined = true;
+    else if (event === 'hold_started') this.#hold(fields as EventFields['hold_started']);
+    else if (event === 'hold_ended') this.#release(fields as EventFields['hold_ended']);
+  };
+
+  /** False: restart it. A hold, however long, is no reason to. */
+  live(): boolean {
+    return this.#phase !== 'failed';
+  }
+
+  /** May webhooks be sent here? Where none are taken: is it open, and has the group been joined once? */
+  ready(): boolean {
+    if (this.#phase !== 'running') return false;
+    return this.#options.flows.has('reviews') || this.#joined;
+  }
+
+  /** May this flow make progress now: is it open, joined and without a hold? Null: it does not run here. */
+  readyOf(flow: string): boolean | null {
+    if (!this.#options.flows.has(flow)) return null;
+    if (this.#phase !== 'running' || this.#holdsOf(flow).length > 0) return false;
+    return flow === 'reviews' || (this.#joined && this.#options.status()?.phase === 'running');
+  }
+
+  status(): HealthReport {
+    const { version, account, clock, status } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const engine = status();
+    return {
+      version,
+      account,
+      phase: this.#phase,
+      engine: engine?.phase ?? null,
+      live: this.live(),
+      ready: this.ready(),
+      phaseForMs: Math.round(nowMs - this.#phaseSinceMs),
+      upForMs: Math.round(nowMs - this.#startedMs),
+      holds: [...this.#holds.values()].map((hold) => report(hold, nowMs, null)),
+      flows: (engine?.flows ?? NO_FLOWS).map((flow) => ({
+        name: flow.name,
+        ready: this.readyOf(flow.name) === true,
+        outcomes: flow.outcomes,
+        inFlight: flow.inFlight,
+        buffered: flow.buffered,
+        bufferedBytes: flow.bufferedBytes,
+        waits: flow.waits.map((wait) => report({ ...wait, scope: flow.name }, nowMs, wait.records)),
+      })),
+      partitions: (engine?.partitions ?? []).map((each) => reportPartition(each, clock.nowMs())),
+    };
+  }
+
+  #enter(phase: HealthPhase): void {
+    this.#phase = phase;
+    this.#phaseSinceMs = this.#options.clock.monotonicMs();
+  }
+
+  #hold({ cause, scope }: EventFields['hold_started']): void {
+    const name = `${scope} ${cause}`;
+    if (!this.#holds.has(name)) this.#holds.set(name, { cause, scope, sinceMs: this.#options.clock.monotonicMs() });
+  }
+
+  #release({ cause, scope }: EventFields['hold_ended']): void {
+    this.#holds.delete(`${scope} ${cause}`);
+  }
+
+  #holdsOf(scope: string): readonly Hold[] {
+    return [...this.#holds.values()].filter((hold) => hold.scope === scope);
+  }
+}
+
+function report({ cause, scope, sinceMs }: Hold, nowMs: number, records: number | null): HoldReport {
+  const { means, mend } = HOLDS[cause];
+  return { scope, cause, records, ageMs: Math.max(0, Math.round(nowMs - sinceMs)), means, mend };
+}
+
+function reportPartition(each: PartitionStatus, nowMs: number): PartitionReport {
+  const done = each.committed ?? each.committable;
+  const lag = each.highWatermark > done ? each.highWatermark - done : 0n;
+  const oldestMs = each.oldestUnfinishedMs;
+  return {
+    topic: each.topic,
+    partition: each.partition,
+    next: String(each.next),
+    committable: String(each.committable),
+    committed: each.committed === null ? null : String(each.committed),
+    highWatermark: String(each.highWatermark),
+    lag: String(lag),
+    buffered: each.buffered,
+    paused: each.paused,
+    oldestUnfinishedAgeMs: oldestMs === null ? null : Math.max(0, Math.round(nowMs - oldestMs)),
+  };
+}

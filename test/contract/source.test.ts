@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type Source, type TopicPartition } from '../../src/engine/ports.ts';
+import { inMemoryWorld, kafkaWorld, Recorder, type World } from './worlds.ts';
+
+const worlds: readonly (readonly [name: string, make: () => Promise<World>])[] = [
+  ['in memory', inMemoryWorld],
+  ['kafkajs', async () => await kafkaWorld(inject('kafka').brokers)],
+];
+
+const numbered = (count: number, from = 0): string[] => Array.from({ length: count }, (_, index) => `${from + index}`);
+
+describe.each(worlds)('a source %s', (name, make) => {
+  let world: World;
+  let started: Source[] = [];
+
+  beforeAll(async () => {
+    world = await make();
+  });
+  afterEach(async () => {
+    await Promise.all(
+      started.map(async (source) => {
+        await source.stop();
+      }),
+    );
+    started = [];
+  });
+  afterAll(async () => {
+    await world.close();
+  });
+
+  const member = async (groupId: string, topics: readonly string[], recorder = new Recorder()) => {
+    const source = world.source(groupId, topics);
+    started.push(source);
+    await source.start(recorder);
+    return { source, recorder };
+  };
+  /** Reads on from what is committed, as an engine would. */
+  const reader = async (groupId: string, topics: readonly string[]) => {
+    const recorder = new Recorder();
+    const source = world.source(groupId, topics);
+    started.push(source);
+    recorder.onAssigned = (partitions) => {
+      for (const at of partitions) source.seek(at, at.committed ?? at.low);
+      source.resume(partitions);
+    };
+    await source.start(recorder);
+    return { source, recorder };
+  };
+
+  test('refuses to commit before it is a member', async () => {
+    const topic = await world.createTopic(1);
+    const { source } = await member(randomUUID(), [topic]);
+    await expect(source.commit([{ topic, partition: 0, offset: 1n, metadata: '' }])).rejects.toThrow();
+  });
+
+  test('says what it owns with its ends, and reads nothing before it is told where', async () => {
+    const topic = await world.createTopic(2);
+    await world.append(topic, 1, numbered(3));
+    const { source, recorder } = await member(randomUUID(), [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    expect(recorder.assignments[0]?.toSorted((a, b) => a.partition - b.partition)).toEqual([
+      { topic, partition: 0, committed: null, metadata: '', low: 0n, high: 0n },
+      { topic, partition: 1, committed: null, metadata: '', low: 0n, high: 3n },
+    ]);
+    source.resume([{ topic, partition: 1 }]);
+    await world.linger();
+    expect(recorder.spans).toEqual([]);
+    expect(recorder.log.slice(0, 3)).toEqual(['barrier begins', 'barrier ends', 'assigned']);
+  });
+
+  test('reads records in order from the offset asked for, without a gap between its batches', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    await world.append(topic, 0, numbered(20));
+    const { source, recorder } = await member(randomUUID(), [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    source.seek(at, 5n);
+    source.resume([at]);
+    await world.until(() => recorder.values.length === 15);
+    await world.append(topic, 0, numbered(10, 20));
+    await world.until(() => recorder.values.length === 25);
+    expect(recorder.values).toEqual(numbered(25, 5));
+    expect(recorder.records_.map(({ offset }) => Number(offset))).toEqual(numbered(25, 5).map(Number));
+    expect(recorder.spans[0]?.from).toBe(5n);
+    for (const [index, span] of recorder.spans.entries())
+      if (index > 0) expect(span.from).toBe(recorder.spans[index - 1]?.next);
+  });
+
+  test('hands over nothing while a partition is paused, and goes on where it was', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    const { source, recorder } = await reader(randomUUID(), [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    await world.append(topic, 0, numbered(3));
+    await world.until(() => recorder.values.length === 3);
+    source.pause([at]);
+    await world.append(topic, 0, numbered(3, 3));
+    await world.linger();
+    expect(recorder.values).toEqual(numbered(3));
+    source.resume([at]);
+    await world.until(() => recorder.values.length === 6);
+    expect(recorder.values).toEqual(numbered(6));
+  });
+
+  test('reads again from an earlier offset after a seek', async () => {
+    const topic = await world.createTopic(1);
+    await world.append(topic, 0, numbered(4));
+    const { source, recorder } = await reader(randomUUID(), [topic]);
+    await world.until(() => recorder.values.length === 4);
+    source.seek({ topic, partition: 0 }, 1n);
+    await world.until(() => recorder.values.length === 7);
+    expect(recorder.values).toEqual([...numbered(4), ...numbered(3, 1)]);
+  });
+
+  test('tells the next member what was committed, metadata included', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(8));
+    const first = await reader(groupId, [topic]);
+    await world.until(() => first.recorder.values.length === 8);
+    await first.source.commit([{ ...at, offset: 6n, metadata: 'map' }]);
+    expect(await world.committed(groupId, at)).toEqual({ offset: 6n, metadata: 'map' });
+    await first.source.stop();
+    const second = await reader(groupId, [topic]);
+    await world.until(() => second.recorder.values.length === 2);
+    expect(second.recorder.assignments[0]).toEqual([{ ...at, committed: 6n, metadata: 'map', low: 0n, high: 8n }]);
+    expect(second.recorder.values).toEqual(numbered(2, 6));
+  });
+
+  test('passes the barrier before a second member joins, then they own different partitions of both topics', async () => {
+    const groupId = randomUUID();
+    const topics = [await world.createTopic(4), await world.createTopic(4)];
+    const first = await reader(groupId, topics);
+    await world.until(() => first.recorder.owned.length === 8);
+    for (const topic of topics) for (const partition of [0, 1, 2, 3]) await world.append(topic, partition, ['a']);
+    await world.until(() => first.recorder.values.length === 8);
+    const before = first.recorder.log.length;
+    const commitsInBarrier = topics.flatMap((topic) =>
+      [0, 1, 2, 3].map((partition) => ({ topic, partition, offset: 1n, metadata: '' })),
+    );
+    first.recorder.onBarrier = async () => {
+      await first.source.commit(commitsInBarrier);
+    };
+    const second = await reader(groupId, topics);
+    await world.until(() => second.recorder.owned.length === 4 && first.recorder.owned.length === 4);
+    const said = first.recorder.log.slice(before).filter((event) => event !== 'position' && event !== 'records');
+    expect(said.slice(0, 3)).toEqual(['barrier begins', 'barrier ends', 'assigned']);
+    expect([...first.recorder.owned, ...second.recorder.owned].sort()).toEqual(
+      topics.flatMap((topic) => [0, 1, 2, 3].map((partition) => `${topic}/${partition}`)).sort(),
+    );
+    const numbers = (owned: readonly string[]): string[] => [...new Set(owned.map((of) => of.split('/')[1] ?? ''))];
+    expect(numbers(first.recorder.owned)).toHaveLength(2);
+    expect(second.recorder.assignments.at(-1)?.map(({ committed }) => committed)).toEqual([1n, 1n, 1n, 1n]);
+    await world.linger();
+    expect(second.recorder.values).toEqual([]);
+  });
+
+  test('never commits for a partition that has gone to another member', async () => {
+    const groupId = randomUUID();
+    const topic = await world.createTopic(2);
+    await world.append(topic, 0, numbered(5));
+    await world.append(topic, 1, numbered(5));
+    const first = await reader(groupId, [topic]);
+    await world.until(() => first.recorder.values.length === 10);
+    const second = await reader(groupId, [topic]);
+    await world.until(() => second.recorder.owned.length === 1 && first.recorder.owned.length === 1);
+    const [gone] = second.recorder.assignments.at(-1) ?? [];
+    const at: TopicPartition = { topic, partition: gone?.partition ?? -1 };
+    await expect(first.source.commit([{ ...at, offset: 4n, metadata: '' }])).rejects.toThrow();
+    expect((await world.committed(groupId, at)).offset).toBeNull();
+  });
+
+  test('says that everything is lost when it breaks, comes back by itself and reads on from what is committed', async () => {
+    const groupId = randomUUID();
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    await world.append(topic, 0, numbered(3));
+    const { source, recorder } = await reader(groupId, [topic]);
+    await world.until(() => recorder.values.length === 3);
+    await source.commit([{ ...at, offset: 3n, metadata: '' }]);
+    await world.crash(source, recorder, at);
+    await world.until(() => recorder.losses === 1);
+    await expect(source.commit([{ ...at, offset: 1n, metadata: '' }])).rejects.toThrow();
+    await world.until(() => recorder.assignments.length === 2);
+    await world.append(topic, 0, ['after']);
+    await world.until(() => recorder.values.includes('after'));
+    expect(recorder.assignments[1]?.[0]?.committed).toBe(3n);
+    expect(recorder.losses).toBe(1);
+    if (name === 'kafkajs') expect(world.said).toContain('source_failed');
+  });
+
+  test('leaves the group at once when it stops', async () => {
+    const groupId = randomUUID();
+    const topic = await world.createTopic(2);
+    const first = await reader(groupId, [topic]);
+    await world.until(() => first.recorder.owned.length === 2);
+    const second = await reader(groupId, [topic]);
+    await world.until(() => second.recorder.owned.length === 1);
+    const beforeMs = performance.now();
+    await first.source.stop();
+    await world.until(() => second.recorder.owned.length === 2);
+    // Well below the session: nobody waited for a ghost.
+    expect(performance.now() - beforeMs).toBeLessThan(4000);
+  });
+});
+
+describe('a source kafkajs', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await kafkaWorld(inject('kafka').brokers);
+  });
+  afterAll(async () => {
+    await world.close();
+  });
+
+  test('holds for a topic that is missing and stops without delay', async () => {
+    const recorder = new Recorder();
+    const source = world.source(randomUUID(), [`missing-${randomUUID()}`]);
+    await source.start(recorder);
+    await world.until(() => world.said.includes('hold_started'));
+    const beforeMs = performance.now();
+    await source.stop();
+    expect(performance.now() - beforeMs).toBeLessThan(2000);
+    expect(recorder.log).toEqual([]);
+  });
+
+  test('copies keys, values and headers out of the fetch', async () => {
+    const topic = await world.createTopic(1);
+    const recorder = new Recorder();
+    const source = world.source(randomUUID(), [topic]);
+    recorder.onAssigned = (partitions) => {
+      for (const at of partitions) source.seek(at, 0n);
+      source.resume(partitions);
+    };
+    await source.start(recorder);
+    await world.append(topic, 0, ['x'.repeat(200_000), 'y']);
+    await world.until(() => recorder.values.length === 2);
+    await source.stop();
+    expect(recorder.records_[1]?.value?.buffer.byteLength).toBeLessThan(100_000);
+    expect(recorder.records_[1]?.headers).toEqual({ h: Buffer.from('v') });
+    expect(String(recorder.records_[1]?.key)).toBe('k');
+  });
+
+  test('starts anew where the log does not hold the offset any more, and says where reading was', async () => {
+    const topic = await world.createTopic(1);
+    await world.append(topic, 0, numbered(10));
+    await world.expire(topic, 0, 5n);
+    const recorder = new Recorder();
+    const source = world.source(randomUUID(), [topic]);
+    recorder.onAssigned = (partitions) => {
+      // The first time below the log's start, as when it moves while a record waits.
+      for (const at of partitions) source.seek(at, recorder.assignments.length === 1 ? 2n : at.low);
+      source.resume(partitions);
+    };
+    await source.start(recorder);
+    await world.until(() => recorder.values.length === 5);
+    await source.stop();
+    expect(recorder.losses).toBe(1);
+    expect(recorder.assignments[1]?.[0]).toMatchObject({ committed: 2n, low: 5n, high: 10n });
+    expect(recorder.values).toEqual(numbered(5, 5));
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { Session } from '../../../../src/edges/screening-api/session.ts';
+import { type Exchange } from '../../../../src/resilience/ports.ts';
+import { ManualClock, settled } from '../../../support/manual-clock.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const answer = (status: number, body = '', retryAfterMs: number | null = null): Exchange => ({
+  do: 'answer',
+  status,
+  retryAfterMs,
+  body: Buffer.from(body),
+  latencyMs: 1,
+});
+const granted = (token: string): Exchange => answer(200, JSON.stringify({ sessionToken: token }));
+const jwt = (exp: number, id: string): string =>
+  `${id}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
+
+class Desk {
+  readonly clock = new ManualClock(NOW);
+  readonly asked: string[] = [];
+  readonly results: string[] = [];
+  credentials = { username: 'shop', password: 'päss:word' };
+  answers: Exchange[] = [];
+  hang: Promise<void> | null = null;
+  readonly session = new Session({
+    request: async (authorization) => {
+      this.asked.push(authorization);
+      if (this.hang !== null) await this.hang;
+      return this.answers.shift() ?? granted(`t${this.asked.length}`);
+    },
+    credentials: () => this.credentials,
+    clock: this.clock,
+    draw: () => 0.5,
+    emit: (_event, fields) => this.results.push(JSON.stringify(fields)),
+  });
+}
+
+describe('a refused login', () => {
+  test.each([401, 403])('with %i holds for 30 s, doubling to 15 min', async (status) => {
+    const desk = new Desk();
+    for (const waitMs of [30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
+      desk.answers = [answer(status)];
+      const asked = desk.asked.length;
+      const held = { do: 'no_session', why: 'credentials_refused', retryMs: waitMs };
+      expect(await desk.session.acquire()).toEqual(held);
+      expect(await desk.session.acquire()).toEqual(held);
+      desk.clock.advance(waitMs - 1);
+      expect(await desk.session.acquire()).toMatchObject({ do: 'no_session', retryMs: 1 });
+      expect(desk.asked.length).toBe(asked + 1);
+      desk.clock.advance(1);
+    }
+    expect(desk.results.every((result) => result === '{"result":"refused"}')).toBe(true);
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+  });
+
+  test('is tried again at once when the password has changed', async () => {
+    const desk = new Desk();
+    desk.answers = [answer(401)];
+    await desk.session.acquire();
+    desk.credentials = { username: 'shop', password: 'new' };
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+    expect(desk.asked).toEqual([
+      `Basic ${Buffer.from('shop:päss:word').toString('base64')}`,
+      `Basic ${Buffer.from('shop:new').toString('base64')}`,
+    ]);
+  });
+});
+
+describe('a failed login', () => {
+  test.each([
+    ['without an answer', { do: 'failed', why: 'connect', ambiguous: false } as const, 'service_down', 100],
+    ['with 503', answer(503), 'service_down', 100],
+    ['with 429 and Retry-After', answer(429, '', 5_000), 'service_down', 5_500],
+    ['with HTML', answer(200, '<html>'), 'service_refuses', 100],
+    ['without a token', answer(200, '{}'), 'service_refuses', 100],
+    ['with a token no header can carry', granted('a b'), 'service_refuses', 100],
+    ['with 404', answer(404), 'service_refuses', 100],
+    ['with a redirect', answer(302), 'service_refuses', 100],
+  ])('%s waits', async (_name, exchange, why, retryMs) => {
+    const desk = new Desk();
+    desk.answers = [exchange];
+    expect(await desk.session.acquire()).toEqual({ do: 'no_session', why, retryMs });
+    expect(desk.results).toEqual(['{"result":"failed"}']);
+    desk.clock.advance(retryMs);
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+  });
+
+  test('waits longer each time', async () => {
+    const desk = new Desk();
+    for (const waitMs of [100, 200, 400]) {
+      desk.answers = [answer(500)];
+      expect(await desk.session.acquire()).toMatchObject({ retryMs: waitMs });
+      desk.clock.advance(waitMs);
+    }
+  });
+});
+
+test('is one for all who wait', async () => {
+  const desk = new Desk();
+  const grants = await Promise.all(Array.from({ length: 500 }, async () => await desk.session.acquire()));
+  expect(grants.every((grant) => grant.do === 'token' && grant.token === 't1')).toBe(true);
+  expect(desk.asked.length).toBe(1);
+});
+
+describe('a token', () => {
+  test('is used as it is up to about 80 % of its life, then while a new one is fetched', async () => {
+    const desk = new Desk();
+    const first = jwt(NOW / 1_000 + 1_000, 'a');
+    desk.answers = [granted(first)];
+    await desk.session.acquire();
+    desk.clock.advance(759_999);
+    expect(desk.session.current()).toBe(first);
+    expect(desk.asked.length).toBe(1);
+    desk.clock.advance(1);
+    expect(desk.session.current()).toBe(first);
+    expect(desk.session.current()).toBe(first);
+    expect(desk.asked.length).toBe(2);
+    await settled();
+    expect(desk.session.current()).toBe('t2');
+    expect(desk.asked.length).toBe(2);
+  });
+
+  test('is not used beyond its life', async () => {
+    const desk = new Desk();
+    desk.answers = [granted(jwt(NOW / 1_000 + 1_000, 'a'))];
+    await desk.session.acquire();
+    desk.clock.advance(1_000_000);
+    expect(desk.session.current()).toBeNull();
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: 't2' });
+  });
+
+  test('stays in use while the service refuses new ones, and lives on', async () => {
+    const desk = new Desk();
+    const first = jwt(NOW / 1_000 + 1_000, 'a');
+    desk.answers = [granted(first), answer(503)];
+    await desk.session.acquire();
+    desk.clock.advance(900_000);
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: first });
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: first });
+    expect(desk.asked.length).toBe(2);
+  });
+
+  test('is forgotten only while it is the current one', async () => {
+    const desk = new Desk();
+    await desk.session.acquire();
+    desk.session.drop('t0');
+    expect(desk.session.current()).toBe('t1');
+    desk.session.drop('t1');
+    expect(desk.session.current()).toBeNull();
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: 't2' });
+    desk.session.drop('t1');
+    expect(desk.session.current()).toBe('t2');
+  });
+});
+
+test('logs in at most twice at once, then every 10 s', async () => {
+  const desk = new Desk();
+  const use = async (): Promise<string> => {
+    const grant = await desk.session.acquire();
+    if (grant.do !== 'token') return grant.why;
+    desk.session.drop(grant.token);
+    return 'token';
+  };
+  expect([await use(), await use(), await use()]).toEqual(['token', 'token', 'service_refuses']);
+  desk.clock.advance(9_999);
+  expect(await use()).toBe('service_refuses');
+  desk.clock.advance(1);
+  expect([await use(), await use()]).toEqual(['token', 'service_refuses']);
+});

@@ -1,0 +1,121 @@
+import {
+  type Job,
+  type OutgoingRecord,
+  type SourceRecord,
+  type Step,
+  type Tenure,
+  type WriteOutcome,
+} from '../../../../src/engine/ports.ts';
+import { ScoringFlow, type ScoreCarry, type ScoringFlowOptions } from '../../../../src/flows/scoring/flow.ts';
+import { type Payment } from '../../../../src/flows/scoring/read.ts';
+import { type Judged } from '../../../../src/resilience/caller.ts';
+import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+export const DONE: Judged = {
+  do: 'done',
+  status: 200,
+  latencyMs: 12,
+  answer: { fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' },
+};
+export const REFUSED: Extract<Judged, { do: 'refuse' }> = {
+  do: 'refuse',
+  why: 'status_422',
+  ambiguous: false,
+  status: 422,
+  latencyMs: 9,
+  errorMessage: 'no such currency',
+};
+export const UNAVAILABLE: WriteOutcome = { do: 'unavailable', error: 'TimeoutError' };
+const WRITTEN: WriteOutcome = { do: 'written', partition: 0, offset: 0n };
+
+export interface MutableTenure {
+  readonly epoch: number;
+  phase: Tenure['phase'];
+}
+
+/** A flow whose service and Kafka answer as told; what they are not told is a score and an acknowledgement. */
+export class Rig {
+  readonly clock = new ManualClock();
+  readonly log: string[] = [];
+  readonly events: unknown[] = [];
+  readonly written: OutgoingRecord[] = [];
+  readonly ambiguous: boolean[] = [];
+  judged: Judged[] = [];
+  outcomes: WriteOutcome[] = [];
+  onScore: () => void = () => {};
+  readonly flow: ScoringFlow;
+
+  constructor(options: Partial<ScoringFlowOptions> = {}) {
+    this.flow = new ScoringFlow({
+      caller: {
+        free: () => 64,
+        score: async (_body, afterAmbiguous) => {
+          this.log.push('post');
+          this.ambiguous.push(afterAmbiguous);
+          this.onScore();
+          return await Promise.resolve(this.judged.shift() ?? DONE);
+        },
+      },
+      concurrency: 64,
+      ordering: 'key',
+      decoder: { decode: () => ({ do: 'needs', schema: 1 }) },
+      recordMaxBytes: 1_000,
+      output: {
+        topic: 'fraud.scores',
+        encoder: { encode: (score) => Buffer.from(JSON.stringify(score)) },
+        deadlineMs: 1_000,
+        writer: {
+          write: async (record) => {
+            this.log.push('write');
+            this.written.push(record);
+            return await Promise.resolve(this.outcomes.shift() ?? WRITTEN);
+          },
+        },
+      },
+      scoreOnRefusal: true,
+      account: 'eu shop',
+      scored: { note: (transId, fact) => this.log.push(`note ${transId} ${JSON.stringify(fact)}`) },
+      clock: this.clock,
+      draw: () => 0.5,
+      emit: (event, fields) => this.events.push([event, fields]),
+      ...options,
+    });
+  }
+
+  get scores(): FraudScore[] {
+    return this.written.map(({ value }) => JSON.parse(String(value)) as FraudScore);
+  }
+
+  /** Runs a job until it ends, as the engine would: each wait gives the next step its carry. */
+  async runToEnd(job: Job<Payment, ScoreCarry>): Promise<Step<ScoreCarry>[]> {
+    const steps: Step<ScoreCarry>[] = [];
+    for (let next = job; ;) {
+      const step = await this.flow.run(next);
+      steps.push(step);
+      if (step.do !== 'wait') return steps;
+      next = { ...next, attempt: next.attempt + 1, carry: step.carry };
+    }
+  }
+}
+
+export function createRecord(changes: Partial<SourceRecord> = {}): SourceRecord {
+  return {
+    topic: 'payments.created',
+    partition: 3,
+    offset: 42n,
+    timestampMs: 0,
+    key: Buffer.from('C1'),
+    value: Buffer.from('{"trans_id":"T1"}'),
+    headers: {},
+    ...changes,
+  };
+}
+
+export function createJob(
+  tenure: Tenure = { epoch: 1, phase: 'owned' },
+  record: SourceRecord = createRecord(),
+): Job<Payment, ScoreCarry> {
+  const item = { transId: 'T1', body: record.value ?? Buffer.alloc(0), paymentMethod: 'card' };
+  return { record, item, attempt: 1, carry: undefined, tenure };
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { Alignment, type AlignmentOptions } from '../../../../src/flows/sync/alignment.ts';
+import { type Update } from '../../../../src/flows/sync/read.ts';
+import { type ScoredFact } from '../../../../src/flows/scored.ts';
+import { type Position } from '../../../../src/engine/ports.ts';
+import { FakeSignals, listener, record, type Said } from './builders.ts';
+
+const ARRIVED_MS = 1000;
+const SCORED: ScoredFact = { do: 'scored', partition: 0, httpStatus: 200, latencyMs: 9, paymentMethod: null };
+/** Read up to the end, but the end was seen before the update came, and the records are older than it. */
+const BEHIND: Position = { next: 10n, highWatermark: 10n, asOfMs: ARRIVED_MS, timestampMs: 1_000_000 };
+
+interface Bench {
+  readonly alignment: Alignment;
+  readonly signals: FakeSignals;
+  readonly said: Said[];
+  /** Whether an update of `t` may start, `afterMs` after it came. */
+  readonly ask: (afterMs?: number, change?: object) => boolean;
+}
+
+function bench(change: Partial<AlignmentOptions> = {}, position: Position | null = BEHIND): Bench {
+  const { said, emit } = listener();
+  const options = { topicCreated: 'created', ordering: 'key', scoreWaitMs: 30_000, emit } as const;
+  const alignment = new Alignment({ ...options, ...change });
+  const signals = new FakeSignals();
+  if (position !== null) signals.positions.set(0, position);
+  alignment.attach(signals);
+  const update = { transId: 't', arrivedMs: ARRIVED_MS } as Update;
+  return {
+    alignment,
+    signals,
+    said,
+    ask: (afterMs = 0, changes = {}) => alignment.mayStart(update, record(null, changes), ARRIVED_MS + afterMs),
+  };
+}
+
+describe('an update waits', () => {
+  test('however long, while its transaction may still come', () => {
+    const { ask } = bench();
+    expect(ask()).toBe(false);
+    expect(ask(86_400_000)).toBe(false);
+  });
+
+  test('while the created partition is not read to an end seen after it came', () => {
+    const { ask } = bench({}, { ...BEHIND, asOfMs: ARRIVED_MS + 1, highWatermark: 11n });
+    expect(ask()).toBe(false);
+  });
+
+  test('while created records are not newer than it by more than five seconds', () => {
+    expect(bench({}, { ...BEHIND, timestampMs: 1_005_000 }).ask()).toBe(false);
+  });
+
+  test('while a created record of its key is held', () => {
+    const { ask, signals } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
+    signals.held.add('k');
+    expect(ask()).toBe(false);
+    signals.held.clear();
+    expect(ask()).toBe(true);
+  });
+
+  test.each([
+    ['without a key', { key: null }, {}, 't'],
+    ['in lanes of transactions', {}, { ordering: 'transaction' } as const, 't'],
+    ['with a key that is no text', { key: Buffer.from([0xff, 0x00]) }, {}, '\u00ff\u0000'],
+  ])('for the lane of its transaction %s', (_, changes, options, lane) => {
+    const { ask, signals } = bench(options, { ...BEHIND, timestampMs: 1_005_001 });
+    signals.held.add(lane);
+    expect(ask(0, changes)).toBe(false);
+  });
+
+  test('for its time where the created partition is not ours', () => {
+    const { ask } = bench({}, null);
+    expect(ask(29_999)).toBe(false);
+    expect(ask(30_000)).toBe(true);
+  });
+});
+
+describe('an update starts', () => {
+  test('when its transaction was scored here, wherever that was', () => {
+    const { ask, alignment, signals } = bench();
+    alignment.note('t', { ...SCORED, partition: 3 });
+    expect(signals.woken).toEqual(['t']);
+    expect(ask()).toBe(true);
+  });
+
+  test('when its transaction was refused here, to be refused itself', () => {
+    const { ask, alignment } = bench();
+    alignment.note('t', { do: 'refused', partition: 0 });
+    expect(ask()).toBe(true);
+    expect(alignment.fact('t')).toEqual({ do: 'refused', partition: 0 });
+  });
+
+  test('when created records are newer than it by more than five seconds', () => {
+    expect(bench({}, { ...BEHIND, timestampMs: 1_005_001 }).ask()).toBe(true);
+  });
+
+  test('when the end that was seen first after it came is reached, however far the end has moved on', () => {
+    const { ask, signals } = bench({}, { ...BEHIND, asOfMs: ARRIVED_MS + 1, highWatermark: 12n });
+    expect(ask()).toBe(false);
+    signals.positions.set(0, { ...BEHIND, asOfMs: ARRIVED_MS + 9, highWatermark: 90n, next: 12n });
+    expect(ask()).toBe(true);
+  });
+
+  test('at once where alignment is off', () => {
+    const { ask, alignment } = bench({ scoreWaitMs: 0 }, null);
+    expect(ask()).toBe(true);
+    expect(alignment.isBlind({ transId: 't' } as Update, record(null))).toBe(false);
+  });
+
+  test('blindly only where nothing can be known', () => {
+    const update = { transId: 't', arrivedMs: ARRIVED_MS } as Update;
+    expect(bench({}, null).alignment.isBlind(update, record(null))).toBe(true);
+    expect(bench().alignment.isBlind(update, record(null))).toBe(false);
+  });
+});
+
+describe('topics that are not partitioned alike', () => {
+  test('are said once, and nothing is concluded from positions any more', () => {
+    const { ask, alignment, said } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
+    const other = { transId: 'other', arrivedMs: ARRIVED_MS } as Update;
+    alignment.note('other', { ...SCORED, partition: 3 });
+    alignment.mayStart(other, record(null), ARRIVED_MS);
+    alignment.mayStart(other, record(null), ARRIVED_MS);
+    expect(said).toEqual([['not_co_partitioned', { createdPartition: 3, authorizedPartition: 0 }]]);
+    expect(ask(29_999)).toBe(false);
+    expect(ask(30_000)).toBe(true);
+  });
+});
+
+describe('a newer end is wanted', () => {
+  test('while an update waits for one', () => {
+    const { ask, alignment, signals } = bench();
+    expect(alignment.wantsWatermark()).toBe(false);
+    ask();
+    expect(alignment.wantsWatermark()).toBe(true);
+    signals.positions.set(0, { ...BEHIND, asOfMs: ARRIVED_MS + 1 });
+    expect(alignment.wantsWatermark()).toBe(false);
+    expect(ask()).toBe(true);
+  });
+
+  test('no longer when the partition is gone', () => {
+    const { ask, alignment, signals } = bench();
+    ask();
+    signals.positions.clear();
+    expect(alignment.wantsWatermark()).toBe(false);
+  });
+});
+
+describe('the memory', () => {
+  test('keeps the last 100,000 transactions', () => {
+    const { alignment } = bench();
+    alignment.note('first', SCORED);
+    alignment.note('second', SCORED);
+    for (let index = 0; index < 99_999; index += 1) alignment.note(String(index), SCORED);
+    expect(alignment.fact('first')).toBeNull();
+    expect(alignment.fact('second')).toEqual(SCORED);
+  });
+
+  test('keeps the newest of one transaction', () => {
+    const { alignment } = bench();
+    alignment.note('t', { do: 'refused', partition: 0 });
+    alignment.note('t', SCORED);
+    expect(alignment.fact('t')).toEqual(SCORED);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { type UpdateEnd } from '../../../../src/flows/sync/batch.ts';
+import { Delivery } from '../../../../src/flows/sync/delivery.ts';
+import { type Exchange } from '../../../../src/resilience/ports.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { answer, idsOf, listener, member, owned, type Said } from './builders.ts';
+
+type Service = (ids: readonly string[]) => Exchange;
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly calls: string[] = [];
+  readonly said: Said[];
+  service: Service = () => answer(200);
+  readonly #delivery: Delivery;
+
+  constructor() {
+    const { said, emit } = listener();
+    this.said = said;
+    const sync = (body: Buffer): Promise<Exchange> => {
+      const ids = idsOf(body.toString());
+      this.calls.push(ids.join(''));
+      return Promise.resolve(this.service(ids));
+    };
+    this.#delivery = new Delivery({ api: { sync }, clock: this.clock, emit });
+  }
+
+  /** How each of these one-letter ids ended. */
+  async send(ids: string, mayGoOn: () => boolean = () => true): Promise<Record<string, UpdateEnd | undefined>> {
+    const members = ids.split('').map((id) => member(id));
+    await this.#delivery.send({ members, closedBy: 'age', mayGoOn });
+    if (members.some(({ ends }) => ends.length !== 1)) throw new Error('an update has not ended once');
+    return Object.fromEntries(members.map(({ transId, ends }) => [transId, ends[0]]));
+  }
+
+  async sendMembers(members: readonly ReturnType<typeof member>[]): Promise<void> {
+    await this.#delivery.send({ members, closedBy: 'age', mayGoOn: () => true });
+  }
+}
+
+function refuses(culprits: string, status = 400): Service {
+  return (ids) => (ids.some((id) => culprits.includes(id)) ? answer(status, { error_msg: 'bad' }) : answer(200));
+}
+
+const ACCEPTED = { do: 'accepted' };
+const ALIKE = { do: 'later', why: 'service_refuses', afterMs: 30_000, fixed: true };
+
+function letter(status: number): object {
+  const refused = { reason: `status_${String(status)}`, stage: 'sync', httpStatus: status, serviceError: 'bad' };
+  return { do: 'letter', letter: refused };
+}
+
+describe('a refused batch', () => {
+  test.each([400, 413, 422])('is halved until the culprit stands alone: %i', async (status) => {
+    const bench = new Bench();
+    bench.service = refuses('c', status);
+    expect(await bench.send('abcd')).toEqual({ a: ACCEPTED, b: ACCEPTED, c: letter(status), d: ACCEPTED });
+    expect(bench.calls).toEqual(['abcd', 'ab', 'cd', 'c', 'd']);
+    expect(bench.said.filter(([event]) => event === 'batch_split')).toEqual([
+      ['batch_split', { records: 4, status }],
+      ['batch_split', { records: 2, status }],
+    ]);
+  });
+
+  test('makes no letters where everything is refused alike', async () => {
+    const bench = new Bench();
+    bench.service = refuses('abc');
+    expect(await bench.send('abc')).toEqual({ a: ALIKE, b: ALIKE, c: ALIKE });
+    expect(await bench.send('a')).toEqual({ a: ALIKE });
+  });
+
+  test('makes a letter of a lone update while others were accepted in the last minute', async () => {
+    const bench = new Bench();
+    await bench.send('x');
+    bench.service = refuses('a');
+    bench.clock.advance(60_000);
+    expect(await bench.send('a')).toEqual({ a: letter(400) });
+    bench.clock.advance(1);
+    expect(await bench.send('a')).toEqual({ a: ALIKE });
+  });
+
+  test('is searched once in 30 s while everything is refused alike, and again at once after an acceptance', async () => {
+    const bench = new Bench();
+    bench.service = refuses('abcdef');
+    await bench.send('ab');
+    bench.calls.length = 0;
+    expect(await bench.send('cd')).toEqual({ c: ALIKE, d: ALIKE });
+    expect(bench.calls).toEqual(['cd']);
+    bench.clock.advance(30_000);
+    await Promise.all([bench.send('ab'), bench.send('ef')]);
+    expect(bench.calls.toSorted()).toEqual(['a', 'ab', 'b', 'cd', 'ef']);
+    await bench.send('x');
+    expect(await bench.send('cd')).toEqual({ c: letter(400), d: letter(400) });
+  });
+
+  test('ends its search when the service stops answering', async () => {
+    const bench = new Bench();
+    const down: Exchange = { do: 'failed', why: 'connect', ambiguous: false };
+    bench.service = (ids) => (ids.includes('d') && ids.length < 4 ? down : refuses('d')(ids));
+    const later = { do: 'later', why: 'service_down', afterMs: null };
+    const ends = await bench.send('abcd');
+    expect(ends).toMatchObject({ a: ACCEPTED, b: ACCEPTED, c: later, d: later });
+    expect(bench.calls).toEqual(['abcd', 'ab', 'cd']);
+  });
+
+  test('is not searched further when a join is near', async () => {
+    const bench = new Bench();
+    bench.service = refuses('d');
+    const ends = await bench.send('abcd', () => bench.calls.length < 2);
+    expect(ends).toEqual({ a: ACCEPTED, b: ACCEPTED, c: { do: 'release' }, d: { do: 'release' } });
+  });
+
+  test('is searched on without the updates of a lost partition', async () => {
+    const bench = new Bench();
+    const lost = owned();
+    const members = ['a', 'b', 'c', 'd'].map((id) => member(id, id === 'c' ? lost : owned()));
+    bench.service = (ids) => {
+      lost.phase = 'lost';
+      return refuses('d')(ids);
+    };
+    await bench.sendMembers(members);
+    expect(bench.calls).toEqual(['abcd', 'ab', 'd']);
+    expect(members.map(({ ends }) => ends[0]?.do)).toEqual(['accepted', 'accepted', 'release', 'letter']);
+  });
+});
+
+describe('an accepted batch', () => {
+  test('ends all of its updates by one call', async () => {
+    const bench = new Bench();
+    expect(await bench.send('ab')).toEqual({ a: ACCEPTED, b: ACCEPTED });
+    expect(bench.said).toEqual([['batch_sent', { closedBy: 'age', records: 2, bytes: 47, status: 200 }]]);
+  });
+
+  test('may refuse single updates under their ids', async () => {
+    const bench = new Bench();
+    bench.service = () => answer(200, { b: { error_msg: 'no such transaction' } });
+    const rejected = {
+      reason: 'rejected_by_service',
+      stage: 'sync',
+      httpStatus: 200,
+      serviceError: 'no such transaction',
+    };
+    expect(await bench.send('ab')).toEqual({ a: ACCEPTED, b: { do: 'letter', letter: rejected } });
+  });
+
+  test('is counted where its answer has a shape that nobody described', async () => {
+    const bench = new Bench();
+    bench.service = () => answer(200, { status: 'ok' });
+    expect(await bench.send('ab')).toEqual({ a: ACCEPTED, b: ACCEPTED });
+    expect(bench.said).toContainEqual(['answer_unrecognised', { operation: 'sync', field: 'top_level' }]);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { type Step } from '../../../../src/engine/ports.ts';
+import { type UpdateCarry } from '../../../../src/flows/sync/flow.ts';
+import { settled } from '../../../support/manual-clock.ts';
+import { answer, approved, idsOf, job, owned, record, rig, RULES, TS, type Rig } from './builders.ts';
+
+/** Runs one update of each id, in order. */
+function runAll({ flow }: Rig, ids: readonly string[]): Promise<Step<UpdateCarry>>[] {
+  return ids.map(async (id) => await flow.run(job(flow, record(approved(id)))));
+}
+
+/** The kind and cause of a step. */
+function brief(step: Step<UpdateCarry>): string {
+  if (step.do === 'wait') return `wait ${step.why} ${String(step.forMs)}`;
+  return step.do === 'dead_letter' ? step.letter.reason : step.do;
+}
+
+function ageOut({ flow, clock }: Rig): void {
+  clock.advance(500);
+  flow.tick(clock.monotonicMs());
+}
+
+describe('an update that is refused', () => {
+  test('because its transaction was refused, is not sent', async () => {
+    const bench = rig();
+    bench.alignment.note('t', { do: 'refused', partition: 0 });
+    const [step] = runAll(bench, ['t']);
+    expect(await step).toEqual({ do: 'dead_letter', letter: { reason: 'transaction_not_scored', stage: 'sync' } });
+    expect(bench.flow.room()).toBe(9);
+  });
+
+  test('because its score tells a card and it has no acq_ref_id, is not sent', async () => {
+    const bench = rig({ rules: { ...RULES, chargebackProtection: true, cardMethods: ['card'] } });
+    bench.alignment.note('t', { do: 'scored', partition: 0, httpStatus: 200, latencyMs: 9, paymentMethod: 'card' });
+    const { flow } = bench;
+    const step = await flow.run(job(flow, record(approved('t', { acq_ref_id: null }))));
+    expect(brief(step)).toBe('acq_ref_id_missing');
+  });
+
+  test('by the service under its id, becomes a letter, the others are delivered', async () => {
+    const bench = rig();
+    const steps = runAll(bench, ['a', 'b', 'c']);
+    bench.api.give(answer(200, { b: { ok: false } }));
+    expect((await Promise.all(steps)).map(brief)).toEqual(['delivered', 'rejected_by_service', 'delivered']);
+  });
+});
+
+describe('an update that is not done yet', () => {
+  test('waits where the answer says so, a little longer by chance, with the bytes that were sent', async () => {
+    const bench = rig();
+    const [step] = runAll(bench, ['a']);
+    ageOut(bench);
+    bench.api.give({ do: 'answer', status: 503, retryAfterMs: 9000, body: Buffer.alloc(0), latencyMs: 1 });
+    const end = await step;
+    expect(end).toMatchObject({ do: 'wait', forMs: 9500, why: 'service_down' });
+    const fragment = end?.do === 'wait' ? end.carry?.fragment.toString() : '';
+    expect(bench.api.bodies).toEqual([`{${String(fragment)}}`]);
+  });
+
+  test('backs off by its own attempt and by chance', async () => {
+    const bench = rig();
+    const { flow } = bench;
+    const steps = [1, 4].map(
+      async (attempt) => await flow.run(job(flow, record(approved(`t${String(attempt)}`)), { attempt })),
+    );
+    ageOut(bench);
+    bench.api.give({ do: 'failed', why: 'timeout', ambiguous: true });
+    expect((await Promise.all(steps)).map(brief)).toEqual(['wait service_down 100', 'wait service_down 800']);
+  });
+
+  test.each([
+    [{ do: 'no_session', why: 'credentials_refused', retryMs: 30_000 } as const, 'wait credentials_refused 30000'],
+    [{ do: 'fenced' } as const, 'wait kafka 500'],
+    [answer(403), 'wait service_refuses 100'],
+    [answer(400), 'wait service_refuses 30000'],
+  ])('%j', async (exchange, expected) => {
+    const bench = rig();
+    const [step] = runAll(bench, ['a']);
+    ageOut(bench);
+    bench.api.give(exchange);
+    expect((await step)?.do).toBe('wait');
+    expect(brief((await step) ?? { do: 'release' })).toBe(expected);
+  });
+
+  test('is asked to wait before it starts, when its id is under way from another partition', async () => {
+    const bench = rig();
+    const { flow, signals, api, clock } = bench;
+    const [first] = runAll(bench, ['a']);
+    const second = job(flow, record(approved('a'), { partition: 1 }));
+    expect(flow.mayStart(second, clock.monotonicMs())).toBe('batch_open');
+    ageOut(bench);
+    const waits = await flow.run(second);
+    expect(waits).toMatchObject({ do: 'wait', why: 'batch_open', forMs: 50 });
+    expect(waits.do === 'wait' ? `{${String(waits.carry?.fragment)}}` : '').toBe(api.bodies[0]);
+    api.give(answer(200));
+    await first;
+    expect(signals.woken).toEqual(['a']);
+    expect(flow.mayStart(second, clock.monotonicMs())).toBeNull();
+  });
+
+  test('is not sent again with other bytes when its score came meanwhile', () => {
+    const bench = rig();
+    const { flow, alignment, api } = bench;
+    const carry = { fragment: Buffer.from('"a":{"status":"error"}') };
+    alignment.note('a', { do: 'refused', partition: 0 });
+    void flow.run(job(flow, record(approved('a')), { carry, attempt: 2 }));
+    ageOut(bench);
+    expect(api.bodies).toEqual(['{"a":{"status":"error"}}']);
+  });
+});
+
+describe('alignment', () => {
+  test('keeps an update that may be too early from starting, and counts one that starts blindly', async () => {
+    const bench = rig({ scoreWaitMs: 1000 });
+    const { flow, clock, said } = bench;
+    const early = job(flow, record(approved('a')));
+    expect(flow.mayStart(early, clock.monotonicMs())).toBe('not_scored_yet');
+    clock.advance(1000);
+    expect(flow.mayStart(early, clock.monotonicMs())).toBeNull();
+    const step = flow.run(early);
+    expect(said).toEqual([['update_before_score', { waitedMs: 1000 }]]);
+    flow.barrier('join');
+    await step;
+  });
+
+  test('gives an update what its scoring call was', async () => {
+    const bench = rig({ scoreWaitMs: 1000 });
+    const { alignment, api, said } = bench;
+    alignment.note('a', { do: 'scored', partition: 0, httpStatus: 200, latencyMs: 41.2, paymentMethod: null });
+    const [step] = runAll(bench, ['a']);
+    bench.flow.barrier('stop');
+    expect(api.bodies).toEqual([
+      `{"a":{"status":"approved","ts":"${TS}","acq_ref_id":"arn","http_status_code":200,"latency":41}}`,
+    ]);
+    expect(said).toEqual([]);
+    api.give(answer(200));
+    expect(await step).toEqual({ do: 'delivered' });
+  });
+});
+
+describe('what was left out of an update', () => {
+  test('is counted when it is first sent', () => {
+    const { flow, said } = rig();
+    const fields = { acq_ref_id: null, extra: {}, latency: 'x', unheard: 1 };
+    void flow.run(job(flow, record(approved('a', fields))));
+    expect(said).toEqual([
+      ['update_field_dropped', { field: 'latency' }],
+      ['update_field_dropped', { field: 'extra' }],
+      ['update_field_dropped', { field: 'unknown' }],
+      ['update_noted', { note: 'approved_without_acq_ref_id' }],
+    ]);
+  });
+});
+
+describe('barriers and tenure', () => {
+  test('a stop sends what is open', async () => {
+    const bench = rig();
+    const steps = runAll(bench, ['a', 'b']);
+    bench.flow.barrier('stop');
+    expect(bench.api.bodies.map(idsOf)).toEqual([['a', 'b']]);
+    bench.api.give(answer(200));
+    expect((await Promise.all(steps)).map(brief)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('a join gives back what is unsent and lets end what is in flight', async () => {
+    const bench = rig();
+    const steps = runAll(bench, ['a', 'b', 'c', 'd']);
+    bench.flow.barrier('join');
+    bench.api.give(answer(200));
+    expect((await Promise.all(steps)).map(brief)).toEqual(['delivered', 'delivered', 'delivered', 'release']);
+    expect(bench.api.bodies).toHaveLength(1);
+  });
+
+  test('an update of a lost partition is not sent', async () => {
+    const bench = rig();
+    const tenure = owned();
+    const step = bench.flow.run(job(bench.flow, record(approved('a')), { tenure }));
+    tenure.phase = 'lost';
+    ageOut(bench);
+    expect(await step).toEqual({ do: 'release' });
+    expect(bench.api.bodies).toEqual([]);
+  });
+});
+
+describe('room', () => {
+  test('is one batch more than may be in flight, less what is open or in flight', async () => {
+    const bench = rig();
+    expect(bench.flow.room()).toBe(9);
+    void Promise.all(runAll(bench, ['a', 'b', 'c', 'd']));
+    expect(bench.flow.room()).toBe(5);
+    bench.api.give(answer(200));
+    await settled();
+    expect(bench.flow.room()).toBe(8);
+    expect(bench.flow.lane(job(bench.flow, record(approved('x'))).item)).toBe('x');
+  });
+});

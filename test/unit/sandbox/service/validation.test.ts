@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { VALIDATION_MESSAGES, validate, type ValidationCode } from '../../../../src/sandbox/service/validation.ts';
+
+const valid = (): Record<string, unknown> => ({
+  trans_id: 't-1',
+  trans_amt: 12.5,
+  trans_currency: 'EUR',
+  trans_ts: '2026-03-01T09:30:00+02:00',
+  bill_ad_ctry: 'DE',
+  ip: '198.51.100.7',
+  cust_email: 'ada@example.com',
+  items: [{ item_id: 1, item_desc: 'Desk lamp', item_amt: 12.5, quantity: 1 }],
+});
+
+const codesOf = (transaction: Record<string, unknown>): string[] =>
+  validate(transaction).map(({ datapoint, msg }) => `${datapoint}: ${msg}`);
+
+const line = (datapoint: string, code: ValidationCode): string => `${datapoint}: ${VALIDATION_MESSAGES[code]}`;
+
+describe('validation of datapoints', () => {
+  const rows: readonly (readonly [string, unknown, ValidationCode])[] = [
+    ['cust_email', 7, 'invalid_data_type'],
+    ['trans_amt', 'twelve', 'invalid_data_type'],
+    ['trans_amt', true, 'invalid_data_type'],
+    ['items', {}, 'invalid_data_type'],
+    ['items', ['lamp'], 'invalid_data_type'],
+    ['bill_ad_ctry', 'UK', 'invalid_country'],
+    ['ship_ad_ctry', 'DEU', 'invalid_country'],
+    ['acct_ad_ctry', 'de', 'invalid_country'],
+    ['trans_ts', '01/03/2026', 'invalid_timestamp'],
+    ['trans_ts', '2026-02-30T09:30:00Z', 'invalid_timestamp'],
+    ['trans_ts', '2026-03-01T24:30:00Z', 'invalid_timestamp'],
+    ['trans_ts', '2026-03-01T09:30:00', 'missing_timezone'],
+    ['ip', 'unknown', 'invalid_ip'],
+    ['ip', '300.1.1.1', 'invalid_ip'],
+    ['ip', '198.51.100.7:443', 'excess_ip_info'],
+    ['ip', ' 198.51.100.7', 'excess_ip_info'],
+    ['ip', '198.51.100.7, 203.0.113.9', 'excess_ip_info'],
+    ['ip', '[2001:db8::1]:443', 'excess_ip_info'],
+    ['ip', 'fe80::1%eth0', 'excess_ip_info'],
+    ['ip', '10.1.2.3', 'reserved_ip'],
+    ['ip', '::1', 'reserved_ip'],
+    ['cust_last_name', 'NULL', 'null_string'],
+    ['bill_ad_ctry', 'null', 'null_string'],
+    ['shoe_size', 43, 'unknown_datapoint'],
+    ['__proto__', 'x', 'unknown_datapoint'],
+    ['trans_currency', 'EURO', 'unknown_value'],
+    ['trans_currency', 'constructor', 'unknown_value'],
+  ];
+  test.each(rows)('%s = %j is answered with %s', (datapoint, value, code) => {
+    const transaction = JSON.parse(
+      JSON.stringify(valid()).replace(/\}$/u, `,${JSON.stringify(datapoint)}:${JSON.stringify(value)}}`),
+    ) as Record<string, unknown>;
+    expect(codesOf(transaction)).toEqual([line(datapoint, code)]);
+  });
+
+  test('names the field of an item', () => {
+    expect(codesOf({ ...valid(), items: [{ item_id: '1', colour: 'red' }] })).toEqual([
+      line('items.item_id', 'invalid_data_type'),
+      line('items.colour', 'unknown_datapoint'),
+    ]);
+  });
+
+  test('never repeats a value in a message', () => {
+    const errors = validate({ ip: 'secret-value', trans_ts: 'secret-value', bill_ad_ctry: 'secret-value' });
+    expect(JSON.stringify(errors)).not.toContain('secret-value');
+  });
+
+  test('stops at a hundred errors', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field_${index}`, 1]));
+    expect(validate(unknown)).toHaveLength(100);
+  });
+
+  test.each([
+    ['a valid transaction', {}],
+    ['an amount as a decimal in a string', { trans_amt: '12.50' }],
+    ['a null literal anywhere', { ip: null, bill_ad_ctry: null, items: null }],
+    ['IPv6', { ip: '2001:db8::7' }],
+    ['a timestamp with fractions', { trans_ts: '2026-03-01T09:30:00.123Z' }],
+    ['a leap day', { trans_ts: '2028-02-29T09:30:00Z' }],
+  ])('has nothing to say of %s', (_, change) => {
+    expect(validate({ ...valid(), ...change })).toEqual([]);
+  });
+});

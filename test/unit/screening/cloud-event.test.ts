@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { cloudEventHeaders } from '../../../src/screening/cloud-event.ts';
+
+const event = { id: 'e-1', type: 'fraud.screening.score.v1', source: '/fraud/default', timeMs: 1_772_357_400_123 };
+
+describe('headers of a CloudEvent', () => {
+  test('name the attributes of the binary mode and the encoding of the value', () => {
+    expect(cloudEventHeaders(event)).toEqual({
+      ce_specversion: '1.0',
+      ce_id: 'e-1',
+      ce_type: 'fraud.screening.score.v1',
+      ce_source: '/fraud/default',
+      ce_time: '2026-03-01T09:30:00.123Z',
+      'content-type': 'application/avro',
+    });
+  });
+
+  test('pass a traceparent on as it came', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    expect(cloudEventHeaders({ ...event, traceparent })).toMatchObject({ traceparent });
+  });
+
+  test('leave a traceparent out that is not there', () => {
+    expect(Object.keys(cloudEventHeaders({ ...event, traceparent: undefined }))).not.toContain('traceparent');
+  });
+});

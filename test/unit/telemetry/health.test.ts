@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { type EngineStatus } from '../../../src/engine/ports.ts';
+import { Health } from '../../../src/telemetry/health.ts';
+import { engineStatus } from '../../support/engine-status.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+function health(flows = ['scoring', 'sync', 'reviews'], status: () => EngineStatus | null = () => engineStatus()) {
+  const clock = new ManualClock();
+  return { clock, made: new Health({ version: '1.2.3', account: 'shop', flows: new Set(flows), clock, status }) };
+}
+
+const ready = { afterMs: 10 };
+const joined = { owned: 3, gained: 3, lost: 0 };
+const down = { cause: 'service_down', scope: 'scoring', error: '' } as const;
+
+describe('Health', () => {
+  test('is alive but not ready before everything is open', () => {
+    const { made } = health();
+    expect([made.live(), made.ready(), made.readyOf('scoring'), made.readyOf('reviews')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('takes webhooks as soon as it is open, joined or not', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    expect([made.ready(), made.readyOf('reviews'), made.readyOf('scoring')]).toEqual([true, true, false]);
+  });
+
+  test('waits for the group where no webhooks are taken', () => {
+    const { made } = health(['scoring', 'sync']);
+    made.emit('ready', ready);
+    expect(made.ready()).toBe(false);
+    made.emit('partitions_assigned', joined);
+    expect(made.ready()).toBe(true);
+    expect(made.readyOf('reviews')).toBeNull();
+  });
+
+  test('a hold makes its flow unready, not the process, and never kills it', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    made.emit('partitions_assigned', joined);
+    made.emit('hold_started', down);
+    expect([made.readyOf('scoring'), made.readyOf('sync'), made.ready(), made.live()]).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+    made.emit('hold_ended', { cause: 'service_down', scope: 'scoring', afterMs: 5 });
+    expect(made.readyOf('scoring')).toBe(true);
+  });
+
+  test('a flow is not ready while its engine joins', () => {
+    const { made } = health(['scoring'], () => engineStatus({ phase: 'joining' }));
+    made.emit('ready', ready);
+    made.emit('partitions_assigned', joined);
+    expect(made.readyOf('scoring')).toBe(false);
+  });
+
+  test('is unready from the moment it stops, and does not come back', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    made.emit('stopping', { signal: 'SIGTERM' });
+    made.emit('ready', ready);
+    expect([made.ready(), made.live(), made.status().phase]).toEqual([false, true, 'stopping']);
+    made.emit('stopped', { afterMs: 5, unfinished: 0 });
+    made.emit('stopping', { signal: 'SIGTERM' });
+    expect(made.status().phase).toBe('stopped');
+  });
+
+  test('a fault ends it for good', () => {
+    const { made } = health();
+    made.emit('fatal', { code: 'INTERNAL', message: '' });
+    made.emit('stopping', { signal: 'SIGTERM' });
+    expect([made.live(), made.status().phase]).toEqual([false, 'failed']);
+  });
+
+  test('says of each hold what it means, how to mend it and for how long it has lasted', () => {
+    const { made, clock } = health();
+    made.emit('hold_started', down);
+    clock.advance(1500);
+    made.emit('hold_started', down);
+    expect(made.status().holds).toMatchObject([
+      { cause: 'service_down', scope: 'scoring', ageMs: 1500, records: null },
+    ]);
+    expect(made.status().holds[0]?.mend).toContain('service');
+  });
+
+  test('reports in plain JSON: offsets as texts, waits with their age', () => {
+    const big = 2n ** 60n;
+    const status = engineStatus({
+      flow: { waits: [{ cause: 'registry', records: 4, sinceMs: 200 }] },
+      partition: { next: big, committable: big - 2n, committed: big - 3n, highWatermark: big, oldestUnfinishedMs: 0 },
+    });
+    const { made, clock } = health(['scoring'], () => status);
+    clock.advance(1000);
+    const report = JSON.parse(JSON.stringify(made.status())) as Record<string, unknown>;
+    expect(report).toMatchObject({
+      version: '1.2.3',
+      account: 'shop',
+      engine: 'running',
+      upForMs: 1000,
+      flows: [{ name: 'scoring', waits: [{ cause: 'registry', records: 4, ageMs: 800 }] }],
+      partitions: [{ next: '1152921504606846976', committed: '1152921504606846973', lag: '3' }],
+    });
+  });
+
+  test('reports without an engine, too', () => {
+    const { made } = health(['reviews'], () => null);
+    expect(made.status()).toMatchObject({ engine: null, flows: [], partitions: [] });
+  });
+});
