@@ -64,7 +64,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
       'edges',
       'sandbox',
     ],
-    libraries: ['node:buffer', 'node:crypto'],
+    libraries: ['node:buffer', 'node:crypto', 'node:url'],
   },
   cli: { to: ['app', 'config', 'edges/system', 'kernel'], libraries: 'any', world: true },
   main: { to: ['cli', 'app', 'config', 'edges/system', 'kernel'], libraries: 'any', world: true },

@@ -21,7 +21,7 @@ import { InMemoryBroker, InMemorySource } from '../support/in-memory-source.ts';
 /** Everything a source has said, in order, and the places where a test may interfere. */
 export class Recorder implements SourceEvents {
   readonly log: string[] = [];
-  readonly records_: SourceRecord[] = [];
+  readonly received: SourceRecord[] = [];
   readonly spans: { readonly from: bigint; readonly next: bigint }[] = [];
   readonly assignments: (readonly AssignedPartition[])[] = [];
   barriers = 0;
@@ -49,7 +49,7 @@ export class Recorder implements SourceEvents {
     this.log.push('records');
     this.spans.push({ from, next });
     this.onRecords(at, records);
-    this.records_.push(...records);
+    this.received.push(...records);
   }
 
   position(): void {
@@ -67,7 +67,7 @@ export class Recorder implements SourceEvents {
   }
 
   get values(): string[] {
-    return this.records_.map(({ value }) => String(value));
+    return this.received.map(({ value }) => String(value));
   }
 }
 
@@ -198,6 +198,7 @@ export async function kafkaWorld(brokers: readonly string[]): Promise<World> {
       await append(topic, partition, ['the last straw']);
     },
     expire: async (topic, partition, low) => {
+      await raw.fetchTopicOffsets(topic);
       await raw.deleteTopicRecords({ topic, partitions: [{ partition, offset: low.toString() }] });
     },
     until: async (condition) => {

@@ -63,8 +63,12 @@ describe('a writer', () => {
   });
 
   test('refuses the one record that is too large and writes its neighbours in order', async () => {
+    topic = anyTopic();
+    // Smaller than a batch of ours: so one is refused as a whole first.
+    const config = { 'max.message.bytes': '20000' };
+    await admin.createTopics([{ topic, partitions: 1, replication: 1, config }]);
     const outcomes = await Promise.all(
-      ['a', 'b', 'x'.repeat(1_200_000), 'c', 'd'].map(async (value) => await writer.write(record('k', value), 10_000)),
+      ['a', 'b', 'x'.repeat(30_000), 'c', 'd'].map(async (value) => await writer.write(record('k', value), 10_000)),
     );
     expect(outcomes.map((outcome) => outcome.do)).toEqual(['written', 'written', 'refused', 'written', 'written']);
     expect(outcomes[2]).toEqual({ do: 'refused', why: 'too_large' });

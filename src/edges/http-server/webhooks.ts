@@ -65,8 +65,6 @@ function admit({ raw }: FastifyRequest, reply: FastifyReply, admission: Admissio
   if (pathOf(raw.url ?? '') !== admission.path) return receiver.refuse('bad_path');
   if (!JSON_TYPE.test(raw.headers['content-type'] ?? '')) return receiver.refuse('bad_type');
   if (!isPlain(raw.headers['content-encoding'])) return receiver.refuse('bad_type');
-  // Parameters are nothing to us, and the framework refuses those it cannot parse.
-  raw.headers['content-type'] = 'application/json';
   const length = raw.headers['content-length'];
   if (length !== undefined && Number(length) > admission.maxBytes) return receiver.refuse('too_large');
   const release = held.take(length === undefined ? admission.maxBytes : Number(length));

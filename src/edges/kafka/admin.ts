@@ -1,8 +1,10 @@
-import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import { Fault } from '../../kernel/fault.ts';
 import { type KafkaClient } from './client.ts';
 import { causeCode, kafkaErrorName } from './errors.ts';
 import { type Watermarks } from './offset-reader.ts';
+
+const { ConfigResourceTypes } = kafkajs;
 
 const WAIT_TRIES = 5;
 

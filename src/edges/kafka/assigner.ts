@@ -1,4 +1,6 @@
-import { AssignerProtocol, type Assigner, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs';
+import kafkajs, { type Assigner, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs';
+
+const { AssignerProtocol } = kafkajs;
 
 /** What a member says it owned, and in which generation of the group. */
 export interface Claim {

@@ -1,6 +1,9 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
+
+// Node finds only the first few named exports of a CommonJS module: those that it does not find come by the default one.
+const { CompressionCodecs, CompressionTypes } = kafkajs;
 
 /** A batch that unpacks to more than this is taken for an attack on memory. */
 const MOST_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,7 @@
-import { type LogEntry, logLevel } from 'kafkajs';
+import kafkajs, { type LogEntry } from 'kafkajs';
 import { type Emit } from '../../kernel/emit.ts';
+
+const { logLevel } = kafkajs;
 
 /**
  * What of kafkajs' log is passed on: the namespace and one of these beginnings, nothing that follows. Its texts and
@@ -22,15 +24,19 @@ const KNOWN: readonly (readonly [namespace: string, beginning: string])[] = [
 const SILENT: ReadonlySet<string> = new Set(['Producer', 'Runner', 'Connection', 'Consumer', 'Cluster', 'Admin']);
 
 /** Told when kafkajs says that the consumer of a group has crashed: long before its event, which waits for the disconnect. */
-export type CrashListener = (groupId: string) => void;
+export type CrashListener = (groupId: string, errorName: string) => void;
+
+/** The class of the error in kafkajs' line about a crash; what follows the second colon is its text. */
+const CRASH = /^Crash: ([A-Za-z]{1,60}):/;
 
 /** Takes kafkajs' log: passes on what is on the list, by name only, and an error of an unlisted kind as `unlisted`. */
 export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEntry) => void {
   return ({ namespace, level, log }) => {
     if (level > logLevel.WARN) return;
-    if (namespace === 'Consumer' && log.message.startsWith('Crash:')) {
+    const crash = namespace === 'Consumer' ? CRASH.exec(log.message) : null;
+    if (crash !== null) {
       const groupId: unknown = log['groupId'];
-      if (typeof groupId === 'string') onCrash(groupId);
+      if (typeof groupId === 'string') onCrash(groupId, crash[1] ?? '');
     }
     const message = toKnown(namespace, log.message);
     if (message !== null) emit('kafka_log', { level: level === logLevel.ERROR ? 'error' : 'warn', message });

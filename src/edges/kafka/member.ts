@@ -12,6 +12,8 @@ import { type OffsetReader, type Watermarks } from './offset-reader.ts';
 import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from './owned.ts';
 import { consumerConfig } from './settings.ts';
 
+/** What kafkajs calls the error about a codec that is not registered. */
+const UNREAD_CODEC = 'KafkaJSNotImplemented';
 const DISCONNECT_MS = 8000;
 const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
@@ -85,8 +87,8 @@ export class GroupMember {
       ],
     });
     this.#listen();
-    this.#forgetCrash = client.onCrash(groupId, () => {
-      this.#end('crash');
+    this.#forgetCrash = client.onCrash(groupId, (errorName) => {
+      this.#end(errorName === UNREAD_CODEC ? 'batch in snappy or lz4, which are not read yet' : errorName);
     });
   }
 

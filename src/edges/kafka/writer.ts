@@ -1,4 +1,4 @@
-import { type Admin, type PartitionMetadata, Partitioners } from 'kafkajs';
+import kafkajs, { type Admin, type PartitionMetadata } from 'kafkajs';
 import { type OutgoingRecord, type RecordWriter, type WriteOutcome } from '../../engine/ports.ts';
 import { type Clock, type Draw, within } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
@@ -6,6 +6,8 @@ import { Fault } from '../../kernel/fault.ts';
 import { type KafkaClient } from './client.ts';
 import { causeCode, kafkaErrorName } from './errors.ts';
 import { TopicWriter } from './topic-writer.ts';
+
+const { Partitioners } = kafkajs;
 
 const DISCONNECT_MS = 5000;
 

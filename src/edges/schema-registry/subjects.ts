@@ -41,9 +41,10 @@ export function subjectsOf(transport: RegistryTransport): Subjects {
       return id;
     },
     check: async (subject, schema) => {
-      const path = `/compatibility/subjects/${encodeURIComponent(subject)}/versions/latest`;
-      const answer = await transport.request('POST', path, bodyOf(schema));
-      if (isUnknown(answer)) return 'new';
+      const latest = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
+      // Asked for itself: of a subject that is not there some registries say 404, others that all is compatible.
+      if (isUnknown(await transport.request('GET', latest))) return 'new';
+      const answer = await transport.request('POST', `/compatibility${latest}`, bodyOf(schema));
       if (isRefusal(answer)) throw refused(subject);
       const compatible = memberOf(answer, 'is_compatible');
       if (typeof compatible !== 'boolean') throw failed(subject, answer);

@@ -78,6 +78,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   #running = 0;
   /** Records that wait with an outcome that is not published yet. The engine does not tell of those it loses: their tenure does. */
   readonly #carrying = new Map<SourceRecord, Tenure>();
+  /** Why the last publication had to wait. */
+  #blockedBy: HoldCause = 'kafka';
 
   constructor(options: ScoringFlowOptions) {
     this.#options = options;
@@ -98,7 +100,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   }
 
   mayStart(_job: Job<Payment, ScoreCarry>, _nowMs: number): HoldCause | null {
-    return this.#isFull() ? 'kafka' : null;
+    return this.#isFull() ? this.#blockedBy : null;
   }
 
   /** Waiting outcomes are not counted here: they need a step to be published, and a room of 0 would never give them one. */
@@ -118,7 +120,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     this.#carrying.delete(job.record);
     if (job.tenure.phase === 'lost') return { do: 'release' };
     const carry = job.carry ?? NOTHING_YET;
-    if (carry.outcome === null && this.#isFull()) return this.#wait(carry, 'kafka', SPREAD_MS);
+    if (carry.outcome === null && this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
     this.#running += 1;
     try {
       const step = await this.#step(job, carry);
@@ -156,13 +158,15 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     const { output, emit, draw, scored } = this.#options;
     let end = outcome.end;
     if (output !== null && outcome.score !== null) {
-      const written = await publishScore(output, job.record, outcome.score, emit);
-      if (written.do === 'unavailable') {
+      const published = await publishScore(output, job.record, outcome.score, emit);
+      if (published.do === 'waits') {
+        this.#blockedBy = published.why;
         const unpublished = carry.unpublished + 1;
-        return { do: 'wait', forMs: fullJitter(unpublished, draw), why: 'kafka', carry: { ...carry, unpublished } };
+        const forMs = fullJitter(unpublished, draw);
+        return { do: 'wait', forMs, why: published.why, carry: { ...carry, unpublished } };
       }
-      if (written.do === 'refused' && end.do === 'delivered')
-        end = toLetter(written.why === 'too_large' ? 'record_too_large' : 'connector_fault', {
+      if (published.do === 'refused' && end.do === 'delivered')
+        end = toLetter(published.why === 'too_large' ? 'record_too_large' : 'connector_fault', {
           detail: 'score_record',
         });
     }
@@ -208,7 +212,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return { do: 'wait', forMs: forMs + this.#options.draw() * SPREAD_MS, why, carry };
   }
 
-  /** True only while outcomes wait for Kafka: then scoring more would only pile up more of them. */
+  /** True only while outcomes wait to be published: then scoring more would only pile up more of them. */
   #isFull(): boolean {
     if (this.#carrying.size === 0 || this.#running + this.#carrying.size < this.#mostOpen) return false;
     for (const [record, tenure] of this.#carrying) if (tenure.phase === 'lost') this.#carrying.delete(record);

@@ -1,5 +1,6 @@
-import { type RecordWriter, type SourceRecord, type ValueEncoder, type WriteOutcome } from '../../engine/ports.ts';
+import { type RecordWriter, type SourceRecord, type ValueEncoder } from '../../engine/ports.ts';
 import { type Emit } from '../../kernel/emit.ts';
+import { isFault } from '../../kernel/fault.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { toScoreRecord } from './record.ts';
 
@@ -18,23 +19,36 @@ const TRIMS: readonly { readonly dropped: 'extra' | 'signals'; readonly without:
   { dropped: 'signals', without: { extra: '{}', signals: null } },
 ];
 
-/** Writes the score of a payment, in full if Kafka takes it. Never rejects, as the writer does not. */
+/** What became of a publication; `waits`: to be tried again when that neighbour is back. */
+export type Published =
+  | { readonly do: 'written' }
+  | { readonly do: 'refused'; readonly why: 'too_large' | 'invalid' }
+  | { readonly do: 'waits'; readonly why: 'kafka' | 'registry' };
+
+/** Writes the score of a payment, in full if Kafka takes it. Never rejects: whoever has a score must not ask for it again. */
 export async function publishScore(
   output: ScoreOutput,
   source: SourceRecord,
   score: FraudScore,
   emit: Emit,
-): Promise<WriteOutcome> {
-  let outcome = await write(output, source, score);
+): Promise<Published> {
+  let published = await publishOnce(output, source, score);
   for (const { dropped, without } of TRIMS) {
-    if (outcome.do !== 'refused' || outcome.why !== 'too_large') return outcome;
+    if (published.do !== 'refused' || published.why !== 'too_large') return published;
     emit('score_trimmed', { dropped });
-    outcome = await write(output, source, { ...score, ...without });
+    published = await publishOnce(output, source, { ...score, ...without });
   }
-  return outcome;
+  return published;
 }
 
-async function write(output: ScoreOutput, source: SourceRecord, score: FraudScore): Promise<WriteOutcome> {
-  const value = output.encoder.encode(score);
-  return await output.writer.write(toScoreRecord(output.topic, source, score, value), output.deadlineMs);
+async function publishOnce(output: ScoreOutput, source: SourceRecord, score: FraudScore): Promise<Published> {
+  let value: Buffer;
+  try {
+    value = output.encoder.encode(score);
+  } catch (error) {
+    // An encoder that has not learnt its schema id yet says so by this fault; any other means that it never will.
+    return isFault(error, 'REGISTRY_FAILED') ? { do: 'waits', why: 'registry' } : { do: 'refused', why: 'invalid' };
+  }
+  const outcome = await output.writer.write(toScoreRecord(output.topic, source, score, value), output.deadlineMs);
+  return outcome.do === 'unavailable' ? { do: 'waits', why: 'kafka' } : outcome;
 }

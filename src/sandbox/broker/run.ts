@@ -123,7 +123,7 @@ async function sweep(): Promise<void> {
     for (const file of files.filter((name) => name.endsWith('.pid'))) {
       const pid = Number.parseInt(file, 10);
       // The number may belong to another program by now: only one that names the folder is ours.
-      if (pid > 1 && (await commandLine(pid)).includes(folder)) process.kill(pid, 'SIGKILL');
+      if (pid > 1 && (await commandLine(pid)).includes(folder)) killQuietly(pid);
     }
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
@@ -143,6 +143,14 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Ended a moment ago, or another user's.
   }
 }
 

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { test as law } from '@fast-check/vitest';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toLetterRecord, toParkedRecord, toPointerRecord } from '../../../src/dead-letters/letter.ts';
@@ -103,15 +102,17 @@ describe("the service's words", () => {
     expect(errorOf(`${'x'.repeat(505)}4111111111111111`)).toBe(`${'x'.repeat(505)}[digits`);
   });
 
-  law.prop([fc.string({ unit: 'grapheme', maxLength: 2000 })])(
-    'are cut at 512 bytes, between two characters',
-    (text) => {
-      const shown = errorOf(text);
-      expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(512);
-      expect(shown).not.toContain(text.includes('\uFFFD') ? '\u0000\uFFFD' : '\uFFFD');
-      expect(shown).not.toMatch(/\d{13}/);
-    },
-  );
+  test('are cut at 512 bytes, between two characters', () => {
+    const texts = fc.string({ unit: 'grapheme', maxLength: 2000 });
+    fc.assert(
+      fc.property(texts, (text) => {
+        const shown = errorOf(text);
+        expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(512);
+        expect(shown.includes('\uFFFD') && !text.includes('\uFFFD')).toBe(false);
+        expect(shown).not.toMatch(/\d{13}/);
+      }),
+    );
+  });
 
   test('of four-byte characters lose the one that does not fit whole', () => {
     expect(errorOf(`x${'\u{1F600}'.repeat(200)}`)).toBe(`x${'\u{1F600}'.repeat(127)}`);

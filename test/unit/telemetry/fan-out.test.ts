@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { type Emit } from '../../../src/kernel/emit.ts';
 import { fanOut } from '../../../src/telemetry/fan-out.ts';
 
+const broken: Emit = () => {
+  throw new Error('full disk');
+};
+
 test('a listener that throws keeps no other from hearing, nor the speaker from going on', () => {
   const heard: string[] = [];
-  const broken: Emit = () => {
-    throw new Error('full disk');
-  };
   const emit = fanOut(
     broken,
     (event) => heard.push(event),

@@ -188,6 +188,7 @@ describe('takes', () => {
     ['a query after the path', { path: `${PATH}?from=service` }],
     ['parameters of the type', { headers: { 'content-type': 'Application/JSON; charset=utf-8' } }],
     ['parameters that are none', { headers: { 'content-type': 'application/json; ;=' } }],
+    ['a parameter that does not end', { headers: { 'content-type': 'application/json\t; a="b' } }],
     ['the encoding that changes nothing', { headers: { 'content-encoding': 'identity' } }],
     ['a body in chunks', { headers: { 'content-length': null, 'transfer-encoding': 'chunked' }, body: reviewBody() }],
     ['the largest body', { body: Buffer.concat([Buffer.alloc(MAX_BYTES - reviewBody().length, 0x20), reviewBody()]) }],

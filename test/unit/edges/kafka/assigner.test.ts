@@ -64,7 +64,7 @@ describe('the assigner', () => {
       topics,
     });
     const decoded = assigned.map(({ memberAssignment }) => AssignerProtocol.MemberAssignment.decode(memberAssignment));
-    expect(decoded.flatMap((of) => of?.assignment['a'] ?? []).sort()).toEqual([0, 1, 2, 3]);
+    expect(decoded.flatMap((of) => of?.assignment['a'] ?? []).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
     for (const of of decoded)
       expect(of?.assignment['b']).toEqual((of?.assignment['a'] ?? []).filter((partition) => partition < 2));
     expect(mismatches).toEqual([{ a: 4, b: 2 }]);

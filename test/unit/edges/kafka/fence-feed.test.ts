@@ -66,6 +66,7 @@ describe('FenceFeed', () => {
     stopped.advance(100);
     own.answered(2400);
     expect(own.mayWrite()).toBe(false);
+    stopped.advance(1);
     own.answered(stopped.monotonicMs());
     expect(own.mayWrite()).toBe(true);
   });

@@ -9,7 +9,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of closing.splice(0).toReversed()) await close();
 });
 
 /** A registry that holds the schemas given, by id; a status instead of a schema is what it answers. */

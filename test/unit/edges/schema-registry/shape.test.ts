@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { test as law } from '@fast-check/vitest';
 import avsc from 'avsc';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -42,6 +41,16 @@ const values = fc.record({
   nothing: fc.constant(null),
 });
 
+/** What the decoder itself says of bytes; empty: it takes them. */
+function decoderErrorOf(bytes: Buffer): string {
+  try {
+    EVERYTHING.fromBuffer(bytes);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
+
 describe('the shape of a value', () => {
   test.each<[string, unknown, number[]]>([
     ['a missing value', 'long', []],
@@ -83,26 +92,31 @@ describe('the shape of a value', () => {
     expect(shapeCheck(typeOf({ type: 'array', items: 'int' }))(Buffer.from([3, 4, 2, 4, 0]))).toBe(true);
   });
 
-  law.prop([values])('is right for whatever the schema writes', (value) => {
-    expect(shapeCheck(EVERYTHING)(EVERYTHING.toBuffer(value))).toBe(true);
+  test('is right for whatever the schema writes', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(shapeCheck(EVERYTHING)(EVERYTHING.toBuffer(value))).toBe(true);
+      }),
+    );
   });
 
-  law.prop([values, fc.nat()])('is wrong for whatever is cut', (value, at) => {
-    const bytes = EVERYTHING.toBuffer(value);
-    expect(shapeCheck(EVERYTHING)(bytes.subarray(0, at % bytes.length))).toBe(false);
+  test('is wrong for whatever is cut', () => {
+    fc.assert(
+      fc.property(values, fc.nat(), (value, at) => {
+        const bytes = EVERYTHING.toBuffer(value);
+        expect(shapeCheck(EVERYTHING)(bytes.subarray(0, at % bytes.length))).toBe(false);
+      }),
+    );
   });
 
-  law.prop([values, fc.nat(), fc.integer({ min: 0, max: 255 })])(
-    'lets nothing through that the decoder stumbles over, long numbers excepted',
-    (value, at, byte) => {
-      const bytes = EVERYTHING.toBuffer(value);
-      bytes[at % bytes.length] = byte;
-      if (!shapeCheck(EVERYTHING)(bytes)) return;
-      try {
-        EVERYTHING.fromBuffer(bytes);
-      } catch (error) {
-        expect(String(error)).toContain('precision');
-      }
-    },
-  );
+  test('lets nothing through that the decoder stumbles over, long numbers excepted', () => {
+    fc.assert(
+      fc.property(values, fc.nat(), fc.integer({ min: 0, max: 255 }), (value, at, byte) => {
+        const bytes = EVERYTHING.toBuffer(value);
+        bytes[at % bytes.length] = byte;
+        const stumbles = shapeCheck(EVERYTHING)(bytes) && !/^$|precision/.test(decoderErrorOf(bytes));
+        expect(stumbles).toBe(false);
+      }),
+    );
+  });
 });

@@ -7,7 +7,7 @@ import { ManualClock, settled } from '../../../support/manual-clock.ts';
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of closing.splice(0).toReversed()) await close();
 });
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -36,16 +36,13 @@ function connect(port: number, settings: Partial<RegistrySettings> = {}) {
 
 describe('the way to the registry', () => {
   test('ends when nobody answers', async () => {
-    let arrived = (): void => undefined;
-    const asked = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const asked = Promise.withResolvers<void>();
     const { port } = await serve(() => {
-      arrived();
+      asked.resolve();
     });
     const { clock, transport } = connect(port, { timeoutMs: 700 });
     const answer = transport.request('GET', '/subjects');
-    await asked;
+    await asked.promise;
     clock.advance(699);
     await settled();
     clock.advance(1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type WriteOutcome } from '../../../../src/engine/ports.ts';
+import { Fault } from '../../../../src/kernel/fault.ts';
 import { type Judged } from '../../../../src/resilience/caller.ts';
 import { createJob, createRecord, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
@@ -114,6 +115,31 @@ describe('a scored payment', () => {
     ]);
     expect(rig.log).toEqual(['post', 'write', 'write', 'write', 'write', `note T1 ${SCORED_FACT}`]);
     expect(new Set(rig.written.map(({ headers }) => headers['ce_id'])).size).toBe(1);
+  });
+
+  test('is never posted again while the schema to write with is not known yet', async () => {
+    const faults = [new Fault('REGISTRY_FAILED', 'not yet'), new Fault('REGISTRY_FAILED', 'not yet')];
+    const rig = new Rig();
+    const encode = (): Buffer => {
+      const fault = faults.shift();
+      if (fault !== undefined) throw fault;
+      return Buffer.from('{}');
+    };
+    const late = new Rig({ output: { ...rig.output, encoder: { encode } } });
+    const steps = await late.runToEnd(createJob());
+    expect(steps.map((step) => (step.do === 'wait' ? step.why : step.do))).toEqual([
+      'registry',
+      'registry',
+      'delivered',
+    ]);
+    expect(late.log.filter((entry) => entry === 'post').length).toBe(1);
+  });
+
+  test('that cannot be encoded becomes a letter, not another request', async () => {
+    const rig = new Rig();
+    const broken = new Rig({ output: { ...rig.output, encoder: { encode: failToEncode } } });
+    const letter = { reason: 'connector_fault', stage: 'score', detail: 'score_record' };
+    expect(await broken.flow.run(createJob())).toEqual({ do: 'dead_letter', letter });
   });
 
   test('is delivered without a record where none is wanted', async () => {
@@ -267,4 +293,8 @@ describe('a lane', () => {
 function lane(ordering: 'key' | 'transaction', key: Buffer | null): string {
   const { item, record } = createJob(undefined, createRecord({ key }));
   return new Rig({ ordering }).flow.lane(item, record);
+}
+
+function failToEncode(): Buffer {
+  throw new TypeError('invalid "long"');
 }

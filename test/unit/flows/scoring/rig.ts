@@ -7,6 +7,7 @@ import {
   type WriteOutcome,
 } from '../../../../src/engine/ports.ts';
 import { ScoringFlow, type ScoreCarry, type ScoringFlowOptions } from '../../../../src/flows/scoring/flow.ts';
+import { type ScoreOutput } from '../../../../src/flows/scoring/publish.ts';
 import { type Payment } from '../../../../src/flows/scoring/read.ts';
 import { type Judged } from '../../../../src/resilience/caller.ts';
 import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
@@ -44,6 +45,18 @@ export class Rig {
   judged: Judged[] = [];
   outcomes: WriteOutcome[] = [];
   onScore: () => void = () => {};
+  readonly output: ScoreOutput = {
+    topic: 'fraud.scores',
+    encoder: { encode: (score) => Buffer.from(JSON.stringify(score)) },
+    deadlineMs: 1_000,
+    writer: {
+      write: async (record) => {
+        this.log.push('write');
+        this.written.push(record);
+        return await Promise.resolve(this.outcomes.shift() ?? WRITTEN);
+      },
+    },
+  };
   readonly flow: ScoringFlow;
 
   constructor(options: Partial<ScoringFlowOptions> = {}) {
@@ -61,18 +74,7 @@ export class Rig {
       ordering: 'key',
       decoder: { decode: () => ({ do: 'needs', schema: 1 }) },
       recordMaxBytes: 1_000,
-      output: {
-        topic: 'fraud.scores',
-        encoder: { encode: (score) => Buffer.from(JSON.stringify(score)) },
-        deadlineMs: 1_000,
-        writer: {
-          write: async (record) => {
-            this.log.push('write');
-            this.written.push(record);
-            return await Promise.resolve(this.outcomes.shift() ?? WRITTEN);
-          },
-        },
-      },
+      output: this.output,
       scoreOnRefusal: true,
       account: 'eu shop',
       scored: { note: (transId, fact) => this.log.push(`note ${transId} ${JSON.stringify(fact)}`) },
