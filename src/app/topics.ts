@@ -42,9 +42,9 @@ export interface TopicFinding {
 export async function findTopics(admin: KafkaAdmin, config: Config): Promise<readonly TopicFinding[]> {
   const needed = neededTopics(config);
   const found = await admin.topics(needed.map(({ topic }) => topic));
-  return needed.map((each) => {
-    const info = found.find(({ name }) => name === each.topic);
-    return { ...each, partitions: info?.exists === true ? info.partitions : 0 };
+  return needed.map(({ topic, for: use }) => {
+    const info = found.find(({ name }) => name === topic);
+    return { topic, for: use, partitions: info?.exists === true ? info.partitions : 0 };
   });
 }
 
@@ -63,9 +63,9 @@ export async function requireTopics(admin: KafkaAdmin, config: Config): Promise<
 export async function createTopics(
   admin: KafkaAdmin,
   config: Config,
-  size: { readonly partitions: number; readonly replication: number },
+  { partitions, replication }: { readonly partitions: number; readonly replication: number },
 ): Promise<readonly TopicFinding[]> {
   const missing = (await findTopics(admin, config)).filter(({ partitions }) => partitions === 0);
-  if (missing.length > 0) await admin.createTopics(missing.map(({ topic }) => ({ topic, ...size })));
-  return missing.map((each) => ({ ...each, partitions: size.partitions }));
+  if (missing.length > 0) await admin.createTopics(missing.map(({ topic }) => ({ topic, partitions, replication })));
+  return missing.map(({ topic, for: use }) => ({ topic, for: use, partitions }));
 }

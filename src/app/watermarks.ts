@@ -18,7 +18,7 @@ export interface WatermarkParts {
  * bring nothing, so its end is never seen otherwise. A failed look is made again. Answers what ends it.
  */
 export function keepWatermarksFresh({ admin, engine, topic, wanted, clock }: WatermarkParts): Cancel {
-  let cancel: Cancel = () => undefined;
+  let cancel: Cancel | null = null;
   let ended = false;
   const look = async (): Promise<void> => {
     if (wanted()) {
@@ -31,6 +31,6 @@ export function keepWatermarksFresh({ admin, engine, topic, wanted, clock }: Wat
   void look();
   return () => {
     ended = true;
-    cancel();
+    cancel?.();
   };
 }

@@ -25,12 +25,17 @@ export function momentLine(now: Moment, before: Moment | null): string {
   ].join(' | ');
 }
 
+function row(what: string, done: number, of: number, verb: string): string {
+  return `  ${done === of ? '✓' : '✗'} ${String(of).padStart(7)} ${what.padEnd(18)} ${String(done).padStart(7)} ${verb}`;
+}
+
+function count(what: string, number: number, fine: boolean): string {
+  return `  ${fine ? '✓' : '✗'} ${String(number).padStart(7)} ${what}`;
+}
+
 /** The end as lines for people. */
 export function summaryLines(end: Reckoning, kills: number, kept: boolean): readonly string[] {
-  const row = (what: string, done: number, of: number, verb: string): string =>
-    `  ${done === of ? '✓' : '✗'} ${String(of).padStart(7)} ${what.padEnd(18)} ${String(done).padStart(7)} ${verb}`;
-  const count = (what: string, number: number, fine: boolean): string =>
-    `  ${fine ? '✓' : '✗'} ${String(number).padStart(7)} ${what}`;
+  const doubled = kills === 0 ? 'doubled' : `doubled (the connector was killed ${String(kills)} time(s))`;
   return [
     '',
     'What the screening service saw, against what the shops wrote:',
@@ -38,11 +43,7 @@ export function summaryLines(end: Reckoning, kills: number, kept: boolean): read
     row('statuses', end.linked, end.statuses, 'linked to their payment'),
     row('reviews decided', end.reviewsPublished, end.reviewsDecided, 'published'),
     count('lost', end.lost, end.lost === 0),
-    count(
-      kills === 0 ? 'doubled' : `doubled (the connector was killed ${String(kills)} time(s))`,
-      end.doubled,
-      end.doubled === 0 || kills > 0,
-    ),
+    count(doubled, end.doubled, end.doubled === 0 || kills > 0),
     count('out of order', end.outOfOrder, end.outOfOrder === 0),
     '',
     kept ? 'Everything is as promised.' : 'Something is not as promised.',
