@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { runDemo } from '../app/demo/demo.ts';
 import { systemClock, systemDraw } from '../edges/system/clock.ts';
 import { duration, wholeNumber } from './number.ts';
-import { type Cli } from './program.ts';
+import { type Cli } from './cli.ts';
 
 const ELSEWHERE_MS = 30_000;
 

@@ -2,18 +2,12 @@ import { Command, CommanderError } from 'commander';
 import { ownVersion } from '../edges/system/package-info.ts';
 import { type Terminal } from '../edges/system/terminal.ts';
 import { Fault, isFault, nameOf } from '../kernel/fault.ts';
+import { type Cli } from './cli.ts';
 import { addDemo } from './demo.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSchemas } from './schemas.ts';
 import { addTopics } from './topics.ts';
-
-/** What a command needs to work: the process it runs in, and where its exit code goes. */
-export interface Cli {
-  readonly terminal: Terminal;
-  /** Runs the work of a command and keeps its exit code; a `Fault` becomes its message and its code. */
-  readonly work: (work: () => Promise<number>) => Promise<void>;
-}
 
 /** The command line of `fraud-connector`. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {

@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { runConnector } from '../app/connector.ts';
 import { systemClock, systemDraw } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
-import { type Cli } from './program.ts';
+import { type Cli } from './cli.ts';
 
 /** `run`: the service itself. */
 export function addRun(program: Command, { terminal, work }: Cli): void {

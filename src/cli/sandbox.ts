@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { runSandbox } from '../app/sandbox.ts';
 import { wholeNumber } from './number.ts';
-import { type Cli } from './program.ts';
+import { type Cli } from './cli.ts';
 
 interface SandboxArguments {
   readonly port: number;

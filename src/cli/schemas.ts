@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { checkSchemas, registerSchemas } from '../app/schemas-command.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
-import { type Cli } from './program.ts';
+import { type Cli } from './cli.ts';
 
 /** `schemas check` and `schemas register`. */
 export function addSchemas(program: Command, { terminal, work }: Cli): void {

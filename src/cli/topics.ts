@@ -3,7 +3,7 @@ import { checkTopics, makeTopics } from '../app/topics-command.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
 import { wholeNumber } from './number.ts';
-import { type Cli } from './program.ts';
+import { type Cli } from './cli.ts';
 
 /** `topics check` and `topics create`. */
 export function addTopics(program: Command, { terminal, work }: Cli): void {

@@ -23,7 +23,7 @@ export class Partition implements Tenure, TopicPartition {
   readonly topic: string;
   readonly partition: number;
   readonly epoch: number;
-  phase: 'owned' | 'draining' | 'lost' = 'owned';
+  phase: 'owned' | 'lost' = 'owned';
   readonly tracker: Tracker;
   /** The offset from which this tenure reads. */
   readonly start: bigint;

@@ -31,8 +31,8 @@ export interface TopicPartition {
 /** Ownership of one partition, shared by all its jobs. It ends when the partition is lost, never by a new generation alone. */
 export interface Tenure {
   readonly epoch: number;
-  /** `draining`: nothing new starts; `lost`: results of this tenure are thrown away. */
-  readonly phase: 'owned' | 'draining' | 'lost';
+  /** `lost`: results of this tenure are thrown away. */
+  readonly phase: 'owned' | 'lost';
 }
 
 export type SchemaId = number;

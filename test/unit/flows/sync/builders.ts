@@ -42,7 +42,7 @@ export function approved(transId: unknown, change: Record<string, unknown> = {})
 
 export interface FakeTenure {
   readonly epoch: number;
-  phase: 'owned' | 'draining' | 'lost';
+  phase: 'owned' | 'lost';
 }
 
 export function owned(): FakeTenure {

@@ -7,10 +7,10 @@ import {
   startScript,
 } from '../../../../src/sandbox/broker/docker.ts';
 
-describe('containers left behind', () => {
-  const dead = (): boolean => false;
-  const alive = (): boolean => true;
+const dead = (): boolean => false;
+const alive = (): boolean => true;
 
+describe('containers left behind', () => {
   test.each([undefined, '', 'here', 'here x', 'here 0', 'here -1'])('are not those labelled %s', (label) => {
     expect(isLeftOver(label, 'here', dead)).toBe(false);
   });

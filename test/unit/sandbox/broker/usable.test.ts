@@ -43,6 +43,9 @@ function answer(key: number, world: World): Buffer {
   return found;
 }
 
+const refused: Ask = async () => await Promise.reject(new Error('secret'));
+const short: Ask = async () => await Promise.resolve(Buffer.alloc(1));
+
 describe('groups cannot be joined', () => {
   test('while a node is missing from the cluster', async () => {
     expect(await whatIsMissing(BROKERS, cluster({ members: 2 }).ask)).toBe('2 of 3 nodes have joined the cluster');
@@ -57,12 +60,10 @@ describe('groups cannot be joined', () => {
   });
 
   test('while nobody answers, and the message does not repeat what the error said', async () => {
-    const refused: Ask = async () => await Promise.reject(new Error('secret'));
     expect(await whatIsMissing(BROKERS, refused)).toBe('no answer (Error)');
   });
 
   test('while an answer is cut short', async () => {
-    const short: Ask = async () => await Promise.resolve(Buffer.alloc(1));
     expect(await whatIsMissing(BROKERS, short)).toContain('no answer');
   });
 });
