@@ -65,7 +65,7 @@ export async function createTopics(
   config: Config,
   { partitions, replication }: { readonly partitions: number; readonly replication: number },
 ): Promise<readonly TopicFinding[]> {
-  const missing = (await findTopics(admin, config)).filter(({ partitions }) => partitions === 0);
+  const missing = (await findTopics(admin, config)).filter((finding) => finding.partitions === 0);
   if (missing.length > 0) await admin.createTopics(missing.map(({ topic }) => ({ topic, partitions, replication })));
   return missing.map(({ topic, for: use }) => ({ topic, for: use, partitions }));
 }

@@ -51,6 +51,7 @@ export class Dispatcher {
   readonly #blocked = new Set<Entry>();
   #askAgainAtMs: number | null = null;
   #lettersInFlight = 0;
+  #pumping = false;
   #ended = 0;
 
   constructor(parts: DispatcherParts) {
@@ -74,24 +75,19 @@ export class Dispatcher {
     this.#ended += 1;
   }
 
-  /** Starts what may start. */
+  /** Starts what may start. A call from within, by a flow that says that something has changed, is taken up by the round that runs. */
   pump(): void {
-    if (this.quiet) return;
+    if (this.quiet || this.#pumping) return;
+    this.#pumping = true;
     const nowMs = this.#clock.monotonicMs();
-    for (let turns = this.#round.size; turns > 0;) {
-      const partition = this.#round.peek();
-      if (partition === undefined) return;
-      if (partition.phase === 'lost' || !partition.hasReady || partition.orphans > 0) {
-        this.#round.shift();
-        partition.inRound = false;
-        turns -= 1;
-        continue;
-      }
-      if (!this.#startNext(partition, nowMs)) return;
+    for (let partition = this.#round.peek(); partition !== undefined; partition = this.#round.peek()) {
+      const mayStart = partition.phase !== 'lost' && partition.hasReady && partition.orphans === 0;
+      if (mayStart && !this.#startNext(partition, nowMs)) break;
       this.#round.shift();
-      this.#round.push(partition);
-      turns = this.#round.size;
+      if (mayStart) this.#round.push(partition);
+      else partition.inRound = false;
     }
+    this.#pumping = false;
   }
 
   /** When `tick` must be called next; null: nothing is due. */
@@ -168,7 +164,13 @@ export class Dispatcher {
     }
     if (this.flow.room(nowMs) <= 0) return false;
     partition.takeReady();
-    const why = entry.attempt === 1 ? this.flow.mayStart(entry, nowMs) : null;
+    let why: HoldCause | null;
+    try {
+      why = entry.attempt === 1 ? this.flow.mayStart(entry, nowMs) : null;
+    } catch (error) {
+      this.#broke(entry, error);
+      return true;
+    }
     if (why === null) this.#run(entry);
     else this.#block(entry, why, nowMs);
     return true;
@@ -243,7 +245,8 @@ export class Dispatcher {
         return;
       case 'dead_letter':
         entry.letter = step.letter;
-        this.#resume(entry);
+        // At once, also before a join or at a stop: the record would be sent again if its end were left for later.
+        this.#writeLetter(entry, step.letter);
         return;
       case 'wait':
         if (step.carry !== undefined) entry.carry = step.carry;

@@ -28,6 +28,8 @@ export class ScriptedFlow implements Flow<string, unknown> {
   blocks: (job: Job<string, unknown>) => HoldCause | null = () => null;
   /** Ends steps at once; null: by hand. */
   answer: ((job: Job<string, unknown>) => Step<unknown>) | null = null;
+  /** Called when a step has begun. */
+  onRun: () => void = () => undefined;
   running = 0;
 
   attach(signals: EngineSignals): void {
@@ -52,6 +54,7 @@ export class ScriptedFlow implements Flow<string, unknown> {
 
   async run(job: Job<string, unknown>): Promise<Step<unknown>> {
     this.running += 1;
+    this.onRun();
     try {
       return await new Promise<Step<unknown>>((resolve, reject) => {
         this.started.push({ job, end: resolve, fail: reject });

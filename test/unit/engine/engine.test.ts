@@ -78,6 +78,30 @@ describe('engine', () => {
     expect(world.flow.items.at(-1)).toBe('1-2');
   });
 
+  test('forgets no partition when a flow says in the middle of a start that something has changed', async () => {
+    world.flow.limit = 3;
+    for (const partition of [0, 1])
+      for (const at of [1, 2, 3, 4])
+        world.broker.append(TOPIC, partition, { key: `${partition}${at}`, value: `${partition}-${at}` });
+    world.flow.onRun = () => world.flow.signals?.changed();
+    await started(world);
+    for (let at = 0; at < 8; at += 1) {
+      world.flow.started[at]?.end(DELIVERED);
+      await settled();
+    }
+    expect(new Set(world.flow.items).size).toBe(8);
+  });
+
+  test('finishes at a stop what was refused: its letter is written, not left for the next start', async () => {
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const stop = world.engine.stop(5000);
+    world.flow.started[0]?.end({ do: 'dead_letter', letter: { reason: 'status_400', stage: 'score' } });
+    await stop;
+    expect(world.letters).toHaveLength(1);
+    expect(committed(world)).toBe(1n);
+  });
+
   test('waits as long as the step asked, with its carry and the next attempt, and holds its lane meanwhile', async () => {
     world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
     world.broker.append(TOPIC, 0, { key: 'a', value: 'a2' });
@@ -202,6 +226,20 @@ describe('engine', () => {
     world.flow.started.findLast(({ job }) => job.item === 'broken')?.fail(new RangeError('secret text'));
     await settled();
     expect(world.letters).toEqual([{ reason: 'connector_fault', stage: 'scripted', detail: 'RangeError' }]);
+  });
+
+  test('a flow that throws when asked whether a record may start stops neither it nor the others', async () => {
+    let broken = true;
+    world.flow.blocks = ({ item }) => {
+      if (broken && item === 'a1') throw new TypeError('defect');
+      return null;
+    };
+    for (const key of ['a', 'b']) world.broker.append(TOPIC, 0, { key, value: `${key}1` });
+    await started(world);
+    expect(world.flow.items).toEqual(['b1']);
+    broken = false;
+    await tick(world, 1000);
+    expect(world.flow.items).toEqual(['b1', 'a1']);
   });
 
   test('pauses a partition that holds too much and resumes it at half', async () => {
