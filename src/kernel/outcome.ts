@@ -54,20 +54,20 @@ export const LETTERS = {
   },
   transaction_not_scored: {
     means: 'The transaction of this update was refused, so the service knows of nothing to link it to.',
-    mend: 'See the letter of the transaction; redrive that one first, then this.',
+    mend: 'See the letter of the transaction; send that one again first, then this.',
   },
   status_400: {
     means: 'The service refused this record with 400.',
-    mend: 'See dlq.service_error; mend the data and redrive.',
+    mend: 'See dlq.service_error; mend the data and send it again.',
   },
   status_413: { means: 'The service refused this record alone as too large (413).', mend: 'Send a smaller record.' },
   status_422: {
     means: 'The service refused this record with 422.',
-    mend: 'See dlq.service_error; mend the data and redrive.',
+    mend: 'See dlq.service_error; mend the data and send it again.',
   },
   rejected_by_service: {
     means: 'The answer to a batch refused this update under its trans_id.',
-    mend: 'See dlq.service_error; mend the data and redrive.',
+    mend: 'See dlq.service_error; mend the data and send it again.',
   },
   ambiguous_then_refused: {
     means:
@@ -80,7 +80,7 @@ export const LETTERS = {
   },
   webhook_unrecognised: {
     means: 'An authentic webhook of a type, a decision or a shape that this version does not know.',
-    mend: 'Update the connector, then redrive.',
+    mend: 'Update the connector; the letter keeps the webhook as it came.',
   },
 } as const satisfies Record<string, Row>;
 

@@ -10,7 +10,8 @@ export async function eventually<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== false) return answer;
-    if (performance.now() > deadlineMs) throw new Error(`it did not come to this within ${String(limitMs)} ms: ${what}`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`it did not come to this within ${String(limitMs)} ms: ${what}`);
     await sleep(20);
   }
 }

@@ -3,6 +3,7 @@ import { type IHeaders, Kafka, logLevel, Partitioners, type Producer } from 'kaf
 import { loadConfig } from '../../src/config/load.ts';
 import { type Config } from '../../src/config/config.ts';
 import { createTopics } from '../../src/app/topics.ts';
+import { reckon, type Reckoning } from '../../src/app/demo/reckoning.ts';
 import { kafkaOf, registryOf } from '../../src/app/parts.ts';
 import { writtenSubjects } from '../../src/app/schemas.ts';
 import { createKafkaAdmin } from '../../src/edges/kafka/admin.ts';
@@ -163,4 +164,20 @@ export function recordsOf(payments: readonly ShopPayment[]): { created: NewRecor
     created: payments.map(({ key, created }) => ({ key, value: created })),
     authorized: payments.map(({ key, authorized }) => ({ key, value: authorized(atMs) })),
   };
+}
+
+/** Sends payments in small lots, the statuses of each lot after it; resolves when all are acknowledged. */
+export async function trade(world: PaymentWorld, payments: readonly ShopPayment[], lot = 20): Promise<void> {
+  const { created, authorized } = world.topics;
+  for (let from = 0; from < payments.length; from += lot) {
+    const records = recordsOf(payments.slice(from, from + lot));
+    await world.send(created, ...records.created);
+    await world.send(authorized, ...records.authorized);
+  }
+}
+
+/** What the service has seen of these payments: lost, doubled, out of order. */
+export function reckonPayments(world: PaymentWorld, payments: readonly ShopPayment[]): Reckoning {
+  const produced = new Map(payments.map(({ transId, authorized }) => [transId, String(authorized(0)['status'])]));
+  return reckon({ payments: produced }, world.service.ledger(), { records: 0, events: 0 });
 }

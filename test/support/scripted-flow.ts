@@ -30,6 +30,8 @@ export class ScriptedFlow implements Flow<string, unknown> {
   answer: ((job: Job<string, unknown>) => Step<unknown>) | null = null;
   /** Called when a step has begun. */
   onRun: () => void = () => undefined;
+  /** Called with the job when a step has begun, before it is counted among `started`. */
+  onStart: (job: Job<string, unknown>) => void = () => undefined;
   running = 0;
 
   attach(signals: EngineSignals): void {
@@ -55,6 +57,7 @@ export class ScriptedFlow implements Flow<string, unknown> {
   async run(job: Job<string, unknown>): Promise<Step<unknown>> {
     this.running += 1;
     this.onRun();
+    this.onStart(job);
     try {
       return await new Promise<Step<unknown>>((resolve, reject) => {
         this.started.push({ job, end: resolve, fail: reject });

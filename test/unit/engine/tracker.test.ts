@@ -87,4 +87,128 @@ describe('tracker', () => {
       }),
     );
   });
+
+  test('takes no more room for wide holes than for narrow ones', () => {
+    const tracker = new Tracker(0n, 4);
+    const open = tracker.track(0n, 0);
+    for (let at = 1; at <= 50; at += 1) tracker.settle(tracker.track(BigInt(at) * 2n ** 40n, 0));
+    expect(tracker.committable).toBe(0n);
+    tracker.settle(open);
+    expect(tracker.committable).toBe(50n * 2n ** 40n + 1n);
+  });
+});
+
+/** A tracker from offset 10 that has tracked these offsets and settled some of them. */
+function tracked(offsets: readonly number[], settled: readonly number[], capacity = 4): Tracker {
+  const tracker = new Tracker(10n, capacity);
+  const indexes = new Map(offsets.map((offset) => [offset, tracker.track(BigInt(offset), 0)]));
+  for (const offset of settled) tracker.settle(indexes.get(offset) ?? -1);
+  return tracker;
+}
+
+describe('finished ranges', () => {
+  test('are none while all is settled, or nothing is', () => {
+    expect([...tracked([10, 11, 12], [10, 11, 12]).finishedRanges()]).toEqual([]);
+    expect([...tracked([10, 11, 12], []).finishedRanges()]).toEqual([]);
+    expect([...tracked([10, 11, 12], [10]).finishedRanges()]).toEqual([]);
+  });
+
+  test('are counted from the committable offset', () => {
+    const tracker = tracked([10, 11, 12, 13, 14, 15], [10, 12, 13, 15]);
+    expect(tracker.committable).toBe(11n);
+    expect([...tracker.finishedRanges()]).toEqual([
+      { from: 1, length: 2 },
+      { from: 4, length: 1 },
+    ]);
+  });
+
+  test('hold the holes beside settled records, not those between unsettled ones', () => {
+    expect([...tracked([10, 15, 20, 30, 40], [15, 20]).finishedRanges()]).toEqual([{ from: 1, length: 19 }]);
+  });
+
+  test('reach up to what was fetched, when the last records of a batch are not given out', () => {
+    const tracker = tracked([10, 11], [11]);
+    tracker.passTo(100n);
+    expect([...tracker.finishedRanges()]).toEqual([{ from: 1, length: 89 }]);
+  });
+
+  test('are found across the end of the ring, and not among records long passed', () => {
+    const tracker = new Tracker(0n, 8);
+    for (let offset = 0; offset < 6; offset += 1) tracker.settle(tracker.track(BigInt(offset), 0));
+    const indexes = Array.from({ length: 6 }, (_, at) => tracker.track(BigInt(6 + at), 0));
+    for (const at of [1, 2, 4]) tracker.settle(indexes[at] ?? -1);
+    expect([...tracker.finishedRanges()]).toEqual([
+      { from: 1, length: 2 },
+      { from: 4, length: 1 },
+    ]);
+  });
+});
+
+/** A tracker from offset 100 with [102, 105) and [108, 110) finished by an earlier owner. */
+function restored(): Tracker {
+  const tracker = new Tracker(100n);
+  tracker.restore([
+    { from: 2, length: 3 },
+    { from: 8, length: 2 },
+  ]);
+  return tracker;
+}
+
+/** Tracks an offset that is new to the tracker, and asks about it. */
+function isKnown(tracker: Tracker, offset: bigint): boolean {
+  const index = tracker.track(offset, 0);
+  if (index === -1) throw new Error('a repeat');
+  return tracker.wasFinished(index);
+}
+
+describe('restored ranges', () => {
+  test('never make an offset outside of them finished', () => {
+    const tracker = restored();
+    for (const offset of [100n, 101n, 105n, 107n, 110n]) expect(isKnown(tracker, offset)).toBe(false);
+    expect(tracker.committable).toBe(100n);
+  });
+
+  test('are settled in the moment they are tracked', () => {
+    const tracker = restored();
+    const open = [tracker.track(100n, 0), tracker.track(101n, 0)];
+    for (const offset of [102n, 103n, 104n]) expect(isKnown(tracker, offset)).toBe(true);
+    for (const index of open) tracker.settle(index);
+    expect(tracker.committable).toBe(105n);
+  });
+
+  test('are not passed before they are read again', () => {
+    const tracker = restored();
+    tracker.settle(tracker.track(100n, 0));
+    tracker.settle(tracker.track(101n, 0));
+    expect(tracker.committable).toBe(102n);
+    expect(tracker.next).toBe(102n);
+    expect([...tracker.finishedRanges()]).toEqual([
+      { from: 0, length: 3 },
+      { from: 6, length: 2 },
+    ]);
+  });
+
+  test('stay in the next maps, without what was read again', () => {
+    const tracker = restored();
+    tracker.track(100n, 0);
+    tracker.track(103n, 0);
+    expect([...tracker.finishedRanges()]).toEqual([
+      { from: 1, length: 3 },
+      { from: 4, length: 1 },
+      { from: 8, length: 2 },
+    ]);
+    tracker.passTo(109n);
+    expect([...tracker.finishedRanges()]).toEqual([
+      { from: 1, length: 8 },
+      { from: 9, length: 1 },
+    ]);
+  });
+
+  test('of 2^40 offsets cost no more than those of one', () => {
+    const tracker = new Tracker(0n);
+    tracker.restore([{ from: 1, length: 2 ** 40 }]);
+    tracker.track(0n, 0);
+    expect(isKnown(tracker, 2n ** 40n)).toBe(true);
+    expect(isKnown(tracker, 2n ** 40n + 1n)).toBe(false);
+  });
 });
