@@ -12,6 +12,7 @@ import { ownVersion } from '../edges/system/package-info.ts';
 import { onUncaught, type Terminal } from '../edges/system/terminal.ts';
 import { assignUnits } from '../engine/assignment.ts';
 import { Engine } from '../engine/engine.ts';
+import { clusterHashOf, createNonce } from '../engine/offset-map.ts';
 import { type EngineStatus, type RecordWriter } from '../engine/ports.ts';
 import { type Clock, type Draw, pause } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
@@ -63,6 +64,7 @@ interface ReadingParts extends Pick<Neighbours, 'admin' | 'registry' | 'writer'>
   readonly flows: Flows;
   readonly kafka: KafkaClient;
   readonly fence: FenceFeed;
+  readonly clusterId: string;
 }
 
 class Connector {
@@ -161,8 +163,9 @@ class Connector {
       ? createFlows({ config, version: this.#version, registry, writer, scoreEncoder, fence, clock, draw, emit })
       : null;
     if (config.flows.has('reviews')) await this.#listen(writer, reviewEncoder);
-    if (!(await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder }))) return;
-    if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence });
+    const clusterId = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
+    if (clusterId === null) return;
+    if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence, clusterId });
     emit('ready', { afterMs: this.#ageMs() });
   }
 
@@ -182,8 +185,8 @@ class Connector {
     });
   }
 
-  /** Waits until Kafka and the registry answer, and have what is needed. False: a stop was asked for meanwhile. */
-  async #found(neighbours: Neighbours): Promise<boolean> {
+  /** Waits until Kafka and the registry answer, and have what is needed; the id of the cluster. Null: a stop was asked for meanwhile. */
+  async #found(neighbours: Neighbours): Promise<string | null> {
     const { admin, registry, writer, scoreEncoder, reviewEncoder } = neighbours;
     const config = this.#config;
     const parts: PreflightParts = {
@@ -192,12 +195,12 @@ class Connector {
       emit: this.#emit,
       stop: this.#stop,
     };
-    const topics = untilThere(parts, { cause: 'kafka', scope: 'start' }, async () => {
+    const kafka = untilThere(parts, { cause: 'kafka', scope: 'start' }, async () => {
       await givenAMoment(this.#clock, 'TOPIC_MISSING', TOPICS_MOMENT_MS, async () => {
         await requireTopics(admin, config);
       });
       await writer.connect();
-      return true;
+      return await admin.clusterId();
     });
     const schemas = untilThere(parts, { cause: 'registry', scope: 'start' }, async () => {
       for (const written of writtenSubjects(config)) {
@@ -207,12 +210,12 @@ class Connector {
       }
       return true;
     });
-    const found = await Promise.all([topics, schemas]);
-    return !found.includes(null);
+    const [clusterId, found] = await Promise.all([kafka, schemas]);
+    return found === null ? null : clusterId;
   }
 
   async #read(parts: ReadingParts): Promise<void> {
-    const { flows, kafka, registry, writer, admin, fence } = parts;
+    const { flows, kafka, registry, writer, admin, fence, clusterId } = parts;
     const { draw } = this.#options;
     const { kafka: group, topics, account, buffer, commitIntervalMs, scoring } = this.#config;
     const clock = this.#clock;
@@ -246,6 +249,8 @@ class Connector {
       draw,
       emit,
       commitIntervalMs,
+      clusterHash: clusterHashOf(clusterId),
+      nonce: createNonce(draw),
       barrierMs: Math.floor(group.sessionTimeoutMs / 3),
       pressure: {
         partitionRecords: PARTITION_RECORDS,

@@ -25,6 +25,8 @@ export interface DispatcherParts {
   readonly emit: Emit;
   /** Called when a record has ended or a partition has nothing running any more. */
   readonly onEnded: (partition: Partition) => void;
+  /** Called when a record has been settled. */
+  readonly onSettled: () => void;
 }
 
 /**
@@ -35,6 +37,8 @@ export class Dispatcher {
   readonly flow: Flow<unknown, unknown>;
   /** While true nothing starts: before a join, and from the stop on. */
   quiet = true;
+  /** While true nothing starts: too much is finished and not committed. */
+  stalled = false;
   /** Whether reading of all its partitions is paused because it holds too much. */
   full = false;
   inFlight = 0;
@@ -77,7 +81,7 @@ export class Dispatcher {
 
   /** Starts what may start. A call from within, by a flow that says that something has changed, is taken up by the round that runs. */
   pump(): void {
-    if (this.quiet || this.#pumping) return;
+    if (this.quiet || this.stalled || this.#pumping) return;
     this.#pumping = true;
     const nowMs = this.#clock.monotonicMs();
     for (let partition = this.#round.peek(); partition !== undefined; partition = this.#round.peek()) {
@@ -258,8 +262,9 @@ export class Dispatcher {
   }
 
   #settle(entry: Entry, settlement: Settlement): void {
-    this.#forgetCause(entry, this.#clock.monotonicMs());
+    if (entry.why !== null) this.#forgetCause(entry, this.#clock.monotonicMs());
     this.count(settlement);
+    this.#parts.onSettled();
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
     const hadNext = entry.next !== null;

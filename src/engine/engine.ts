@@ -1,12 +1,12 @@
 import { type Cancel, type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
-import { nameOf } from '../kernel/fault.ts';
+import { Commits } from './commits.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Intake } from './intake.ts';
+import { decodeMap } from './offset-map.ts';
 import { Partition, type PauseReason } from './partition.ts';
 import {
   type AssignedPartition,
-  type Commit,
   type DeadLetters,
   type EngineStatus,
   type Flow,
@@ -28,12 +28,13 @@ export interface EngineOptions {
   readonly draw: Draw;
   readonly emit: Emit;
   readonly commitIntervalMs: number;
+  /** Identity of the offset maps: the cluster, as `clusterHashOf` writes it, and this process. */
+  readonly clusterHash: string;
+  readonly nonce: string;
   /** How long a barrier before a join may take; a third of the session. */
   readonly barrierMs: number;
   readonly pressure: PressureLimits;
 }
-
-const DOUBTS_KEPT = 8;
 
 /**
  * Reads partitions of a consumer group through flows, in order per lane, concurrently across lanes, and commits what is
@@ -52,12 +53,11 @@ export class Engine implements SourceEvents {
   readonly #partitions = new Map<string, Partition>();
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #intake: Intake;
+  readonly #commits: Commits;
   /** Partitions lost while steps of them ran, by name: the next tenure waits for these. */
   readonly #leaving = new Map<string, number>();
   #phase: EngineStatus['phase'] = 'idle';
   #epoch = 0;
-  #commit: Promise<void> | null = null;
-  #cancelCommit: Cancel | null = null;
   #cancelTimer: Cancel | null = null;
   #timerAtMs = Infinity;
   #whenStill: (() => void)[] = [];
@@ -67,6 +67,28 @@ export class Engine implements SourceEvents {
     this.#clock = options.clock;
     this.#source = options.source;
     for (const [topic, flow] of options.flows) this.#dispatchers.set(topic, this.#dispatcherOf(flow));
+    this.#commits = new Commits({
+      source: options.source,
+      clock: options.clock,
+      emit: options.emit,
+      intervalMs: options.commitIntervalMs,
+      clusterHash: options.clusterHash,
+      nonce: options.nonce,
+      partitions: () => (this.#phase === 'joining' ? [] : this.#partitions.values()),
+      onInterval: () => {
+        const nowMs = this.#clock.monotonicMs();
+        for (const dispatcher of this.#dispatchers.values()) dispatcher.holds.review(nowMs);
+      },
+      onStall: (stalled) => {
+        for (const dispatcher of this.#dispatchers.values()) {
+          dispatcher.stalled = stalled;
+          dispatcher.pump();
+        }
+      },
+      onMapFull: (partition, full) => {
+        this.#pause(partition, 'map_full', full);
+      },
+    });
     this.#intake = new Intake({
       schemas: options.schemas,
       clock: options.clock,
@@ -83,18 +105,18 @@ export class Engine implements SourceEvents {
 
   async start(): Promise<void> {
     this.#phase = 'joining';
-    this.#commitLater();
+    this.#commits.start();
     await this.#source.start(this);
   }
 
   /** Ends what runs within `limitMs`, commits, leaves the group. Answers how many steps had not ended: they are repeated after the next start. */
   async stop(limitMs: number): Promise<number> {
     this.#phase = 'stopping';
-    this.#cancelCommit?.();
+    this.#commits.stop();
     this.#quiet('stop');
     await this.#still(limitMs);
     const unfinished = this.#running();
-    await this.#commitNow();
+    await this.#commits.now();
     await this.#source.stop();
     for (const partition of this.#partitions.values()) this.#lose(partition);
     this.#cancelTimer?.();
@@ -107,7 +129,8 @@ export class Engine implements SourceEvents {
     await this.#still(this.#options.barrierMs);
     const inFlight = this.#running();
     if (inFlight > 0) this.#options.emit('barrier_incomplete', { inFlight });
-    await this.#commitNow();
+    await this.#commits.now();
+    if (this.#phase === 'running') this.#phase = 'joining';
   }
 
   assigned(assignment: readonly AssignedPartition[]): void {
@@ -135,7 +158,11 @@ export class Engine implements SourceEvents {
       this.#source.seek(at, partition.tracker.next);
       return;
     }
-    if (this.#intake.take(partition, dispatcher, records)) partition.tracker.passTo(next);
+    if (this.#intake.take(partition, dispatcher, records)) {
+      const before = partition.tracker.committable;
+      partition.tracker.passTo(next);
+      if (partition.tracker.committable !== before) partition.version += 1;
+    }
     this.#press(partition);
     dispatcher.pump();
     this.#arm();
@@ -161,6 +188,7 @@ export class Engine implements SourceEvents {
     if (this.#phase === 'running') this.#phase = 'joining';
     for (const dispatcher of this.#dispatchers.values()) dispatcher.quiet = true;
     for (const partition of this.#partitions.values()) this.#lose(partition);
+    this.#commits.forget();
   }
 
   status(): EngineStatus {
@@ -182,6 +210,9 @@ export class Engine implements SourceEvents {
       onEnded: (partition) => {
         this.#ended(partition);
       },
+      onSettled: () => {
+        this.#commits.settled();
+      },
     });
     flow.attach({
       wake: (lane) => {
@@ -201,10 +232,11 @@ export class Engine implements SourceEvents {
   #take(at: AssignedPartition): void {
     const name = nameOfPartition(at);
     const known = this.#partitions.get(name);
-    if (known !== undefined && isOurs(known, at.committed)) known.committed = at.committed;
+    if (known !== undefined && this.#commits.isOurs(known, at)) known.committed = at.committed;
     else {
       if (known !== undefined) this.#lose(known);
-      const partition = new Partition(at, (this.#epoch += 1), this.#startOf(at), at);
+      const partition = new Partition(at, (this.#epoch += 1), this.#startOf(at));
+      this.#restore(partition, at);
       partition.asOfMs = this.#clock.monotonicMs();
       partition.orphans = this.#leaving.get(name) ?? 0;
       this.#partitions.set(name, partition);
@@ -221,6 +253,16 @@ export class Engine implements SourceEvents {
     if (committed >= low && committed <= high) return committed;
     this.#options.emit('offset_gap', { topic, partition, from: String(committed), to: String(low) });
     return low;
+  }
+
+  /** Takes over what the last owner had finished above its committed offset. */
+  #restore(partition: Partition, { committed, metadata }: AssignedPartition): void {
+    if (committed === null || committed !== partition.start) return;
+    const map = decodeMap(metadata, { clusterHash: this.#options.clusterHash, offset: committed });
+    if (map.do === 'ignored') this.#options.emit('offset_map_ignored', { why: map.why });
+    if (map.do !== 'map') return;
+    partition.tracker.restore(map.ranges);
+    partition.mapTimestampMs = map.ranges.length > 0 ? map.timestampMs : null;
   }
 
   #lose(partition: Partition): void {
@@ -278,47 +320,6 @@ export class Engine implements SourceEvents {
     });
   }
 
-  #commitLater(): void {
-    this.#cancelCommit = this.#clock.after(this.#options.commitIntervalMs, () => {
-      const nowMs = this.#clock.monotonicMs();
-      for (const dispatcher of this.#dispatchers.values()) dispatcher.holds.review(nowMs);
-      if (this.#phase === 'running') void this.#commitNow();
-      this.#commitLater();
-    });
-  }
-
-  /** Commits what has become committable; one at a time, and a caller meanwhile gets a commit of its own afterwards. Never rejects. */
-  async #commitNow(): Promise<void> {
-    while (this.#commit !== null) await this.#commit;
-    this.#commit = this.#commitOnce();
-    await this.#commit;
-    this.#commit = null;
-  }
-
-  async #commitOnce(): Promise<void> {
-    const moved = [...this.#partitions.values()].filter((p) => p.tracker.committable > (p.committed ?? p.start));
-    if (moved.length === 0) return;
-    const commits: Commit[] = moved.map((p) => ({
-      topic: p.topic,
-      partition: p.partition,
-      offset: p.tracker.committable,
-      metadata: '',
-    }));
-    for (const [index, partition] of moved.entries()) {
-      partition.doubtful = [...partition.doubtful.slice(-DOUBTS_KEPT), commits[index]?.offset ?? 0n];
-    }
-    try {
-      await this.#source.commit(commits);
-    } catch (error) {
-      this.#options.emit('commit_failed', { error: nameOf(error) });
-      return;
-    }
-    for (const [index, partition] of moved.entries()) {
-      partition.committed = commits[index]?.offset ?? partition.committed;
-      partition.doubtful = [];
-    }
-  }
-
   /** Pauses and resumes a partition, and with it the others of its flow, by how much is held. */
   #press(partition: Partition): void {
     const dispatcher = this.#dispatchers.get(partition.topic);
@@ -365,11 +366,6 @@ export class Engine implements SourceEvents {
       this.#arm();
     });
   }
-}
-
-/** Whether what is committed was committed by this tenure: then nobody else has worked on the partition since. */
-function isOurs(partition: Partition, committed: bigint | null): boolean {
-  return committed === partition.committed || (committed !== null && partition.doubtful.includes(committed));
 }
 
 function nameOfPartition({ topic, partition }: TopicPartition): string {

@@ -40,13 +40,14 @@ export class Intake {
     let next = partition.tracker.next;
     for (const record of records) {
       if (record.offset < next) continue;
+      next = record.offset + 1n;
+      if (this.#wasFinished(partition, record)) continue;
       const reading = this.#read(dispatcher, record);
       if (reading.do === 'needs') {
         this.#await(partition, dispatcher, record.offset, reading.schema);
         return false;
       }
       this.#track(partition, dispatcher, record, reading);
-      next = record.offset + 1n;
     }
     return true;
   }
@@ -58,6 +59,24 @@ export class Intake {
     this.#pending.delete(partition);
     pending.cancel();
     if (pending.why !== null) dispatcher.holds.leave(pending.why, this.#parts.clock.monotonicMs());
+  }
+
+  /** Whether an earlier owner had finished the record, as its map says; then it is tracked, and nothing else happens to it. */
+  #wasFinished(partition: Partition, { offset, timestampMs }: SourceRecord): boolean {
+    const { tracker } = partition;
+    if (partition.mapTimestampMs !== null) {
+      // Another record at the same offset: the topic was made anew, and the map speaks of the old one.
+      if (offset === partition.start && timestampMs !== partition.mapTimestampMs) {
+        tracker.restore([]);
+        this.#parts.emit('offset_map_ignored', { why: 'mirrored' });
+      }
+      partition.mapTimestampMs = null;
+    }
+    if (!tracker.isRestored(offset)) return false;
+    tracker.track(offset, timestampMs);
+    partition.timestampMs = timestampMs;
+    partition.version += 1;
+    return true;
   }
 
   #read(dispatcher: Dispatcher, record: SourceRecord): Reading<unknown> {
@@ -80,6 +99,7 @@ export class Intake {
     partition.timestampMs = record.timestampMs;
     if (reading.do === 'delivered' || reading.do === 'skip') {
       partition.tracker.settle(index);
+      partition.version += 1;
       dispatcher.count(reading);
       return;
     }

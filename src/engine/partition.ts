@@ -10,7 +10,7 @@ import {
 import { Tracker } from './tracker.ts';
 
 /** Why reading of a partition pauses; reading goes on when no reason is left. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'schema';
+export type PauseReason = 'partition_full' | 'flow_full' | 'map_full' | 'schema';
 
 /**
  * One owned partition, from its assignment to its loss: what was read of it, in lanes.
@@ -29,8 +29,14 @@ export class Partition implements Tenure, TopicPartition {
   readonly start: bigint;
   /** The last offset the broker acknowledged of ours; null: none yet. */
   committed: bigint | null;
-  /** Commits whose outcome is not known. */
-  doubtful: bigint[] = [];
+  /** The last acknowledged commit, and those whose outcome is not known, as `signOf` writes them. */
+  acknowledged: string;
+  doubtful: string[] = [];
+  /** Counts what changes what a commit would say. */
+  version = 0;
+  committedVersion = 0;
+  /** What the record at the committed offset must carry for the restored map to be of this log; null: not known, or checked. */
+  mapTimestampMs: number | null = null;
   highWatermark: bigint;
   asOfMs = 0;
   timestampMs = 0;
@@ -45,13 +51,14 @@ export class Partition implements Tenure, TopicPartition {
   readonly #resumed = new Fifo<Entry>();
   readonly #ready = new Fifo<Entry>();
 
-  constructor(at: TopicPartition, epoch: number, start: bigint, found: Pick<AssignedPartition, 'committed' | 'high'>) {
-    this.topic = at.topic;
-    this.partition = at.partition;
+  constructor(found: AssignedPartition, epoch: number, start: bigint) {
+    this.topic = found.topic;
+    this.partition = found.partition;
     this.epoch = epoch;
     this.start = start;
     this.tracker = new Tracker(start);
     this.committed = found.committed;
+    this.acknowledged = signOf(found.committed, found.metadata);
     this.highWatermark = found.high;
   }
 
@@ -93,6 +100,7 @@ export class Partition implements Tenure, TopicPartition {
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
   settle(entry: Entry): void {
     this.tracker.settle(entry.index);
+    this.version += 1;
     this.buffered -= 1;
     const next = entry.next;
     if (next === null) {
@@ -145,4 +153,9 @@ export class Partition implements Tenure, TopicPartition {
       oldestUnfinishedMs: this.tracker.oldestMs,
     };
   }
+}
+
+/** A commit as one text, to compare with. */
+export function signOf(offset: bigint | null, metadata: string): string {
+  return offset === null ? '' : `${String(offset)} ${metadata}`;
 }

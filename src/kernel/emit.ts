@@ -25,6 +25,7 @@ export interface EventFields {
   barrier_incomplete: { readonly inFlight: number };
   source_failed: { readonly error: string; readonly restartInMs: number };
   offset_gap: { readonly topic: string; readonly partition: number; readonly from: string; readonly to: string };
+  offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
   flow_broken: { readonly flow: string; readonly error: string };

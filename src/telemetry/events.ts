@@ -114,6 +114,12 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     },
     counter: { name: 'offset_gaps_total', labels: ['topic'] },
   },
+  offset_map_ignored: {
+    level: 'warn',
+    means: 'The map of finished offsets beside a committed offset is not used: what it covers may be repeated.',
+    fields: { why: 'foreign, mirrored, damaged or future' },
+    counter: { name: 'offset_maps_ignored_total', labels: ['why'] },
+  },
   commit_failed: {
     level: 'warn',
     means: 'A commit failed or its outcome is unknown; it is tried again.',

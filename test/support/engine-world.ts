@@ -22,7 +22,7 @@ export interface World {
   schemas: Schemas;
 }
 
-export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024): World {
+export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024, clusterHash = 'AAAAAA'): World {
   if (broker.partitions(TOPIC) === 0) broker.createTopic(TOPIC, 2);
   const flow = new ScriptedFlow();
   const clock = new ManualClock();
@@ -47,6 +47,8 @@ export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024
       said.push(name);
     },
     commitIntervalMs: 250,
+    clusterHash,
+    nonce: 'test',
     barrierMs: 2000,
     pressure: { partitionRecords, flowRecords: 10_000, flowBytes: 1e9 },
   });

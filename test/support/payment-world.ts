@@ -99,6 +99,13 @@ export class PaymentWorld {
     return `${topic}${this.config.topics.deadLetterSuffix}`;
   }
 
+  /** A topic that no schema is registered for. */
+  async createTopic(topic: string): Promise<void> {
+    const admin = createKafkaAdmin(kafkaOf(this.config, () => undefined));
+    await admin.createTopics([{ topic, partitions: 1, replication: 1 }]);
+    await admin.close();
+  }
+
   /** Starts a connector here; it is ended with the world at the latest. */
   async start(env: Environment = {}): Promise<ConnectorProcess> {
     const connector = await ConnectorProcess.start({ ...this.env, ...env });
@@ -117,6 +124,18 @@ export class PaymentWorld {
       await log.close();
     });
     return log;
+  }
+
+  /** The value of a record as a reader with this schema finds it. */
+  async decode<T>(schema: object, value: Buffer | null): Promise<T> {
+    const decoder = this.registry.decoder(schema);
+    let decoded = decoder.decode(value ?? Buffer.alloc(0));
+    if (decoded.do === 'needs') {
+      await this.registry.fetch(decoded.schema);
+      decoded = decoder.decode(value ?? Buffer.alloc(0));
+    }
+    if (decoded.do !== 'value') throw new Error(`not decodable: ${JSON.stringify(decoded)}`);
+    return decoded.value as T;
   }
 
   async close(): Promise<void> {

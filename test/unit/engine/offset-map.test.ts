@@ -66,6 +66,16 @@ describe('a text that is no map', () => {
     expect(read(more, offset)).toEqual({ do: 'ignored', why: 'damaged' });
   });
 
+  test('is damaged when its runs do not come in whole pairs, whatever its checksum says', () => {
+    const withRuns = (runs: string): string => {
+      const body = `fsc1.${CLUSTER}.1234.0.n.${runs}`;
+      return `${body}.${clusterHashOf(body)}`;
+    };
+    expect(read(withRuns('BC'))).toMatchObject({ do: 'map', ranges: [{ from: 1, length: 3 }] });
+    for (const runs of ['B', 'BCD', 'Bg', 'g', 'BCDgg', 'gggggggggggggB', '_____________PA'])
+      expect(read(withRuns(runs))).toEqual({ do: 'ignored', why: 'damaged' });
+  });
+
   test('is never written: a nonce or a hash that would break the text is a defect', () => {
     for (const parts of [{ nonce: '' }, { nonce: 'a.b' }, { nonce: 'é' }, { clusterHash: 'x'.repeat(33) }])
       expect(() => encodeMap(aMap(parts))).toThrow(expect.toSatisfy((error: unknown) => isFault(error, 'INTERNAL')));

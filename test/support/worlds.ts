@@ -1,0 +1,286 @@
+import { Engine } from '../../src/engine/engine.ts';
+import { type Flow, type Job, type Step } from '../../src/engine/ports.ts';
+import { DELIVERED } from '../../src/kernel/outcome.ts';
+import { InMemoryBroker, type InMemorySource } from './in-memory-source.ts';
+import { ManualClock, settled } from './manual-clock.ts';
+import { ScriptedFlow, type Started } from './scripted-flow.ts';
+
+/** One move of a schedule; `pick` chooses among what there is to choose from. */
+export interface Move {
+  readonly do:
+    | 'append'
+    | 'deliver'
+    | 'end'
+    | 'wait'
+    | 'letter'
+    | 'release'
+    | 'time'
+    | 'rebalance'
+    | 'commitFails'
+    | 'commitLost'
+    | 'crash'
+    | 'kill'
+    | 'join'
+    | 'leave'
+    | 'noLetters'
+    | 'letters';
+  readonly pick: number;
+}
+
+const TOPIC = 'payments';
+const GROUP = 'group';
+const PARTITIONS = 3;
+const KEYS = 4;
+const MEMBERS = 3;
+const SETTLE_ROUNDS = 400;
+
+interface Member {
+  readonly engine: Engine;
+  readonly source: InMemorySource;
+  readonly flow: ScriptedFlow;
+  readonly ended: Set<Started>;
+  alive: boolean;
+}
+
+/**
+ * A group of engines over one in-memory log and one clock, moved step by step, with an oracle that sees every start and
+ * every end. A kill drops a member as it stands; what it had committed is all that is left of it.
+ */
+export class World {
+  readonly clock: ManualClock = new ManualClock();
+  readonly broker: InMemoryBroker = new InMemoryBroker();
+  readonly #members: Member[] = [];
+  readonly #appended = new Map<string, string[]>();
+  /** By item: how often its step ended in delivery or a letter. */
+  readonly done: Map<string, number> = new Map();
+  readonly faults: string[] = [];
+  /** Whether anything happened after which a record may be done twice. */
+  unclean = false;
+  #count = 0;
+  #lettersWritable = true;
+
+  constructor() {
+    this.broker.createTopic(TOPIC, PARTITIONS);
+  }
+
+  async begin(): Promise<void> {
+    await this.#join();
+  }
+
+  async move({ do: what, pick }: Move): Promise<void> {
+    const member = this.#pickMember(pick);
+    switch (what) {
+      case 'append':
+        this.#append(pick);
+        break;
+      case 'deliver':
+        this.broker.deliver(1 + (pick % 7));
+        break;
+      case 'time':
+        this.clock.advance((pick % 8) * 100);
+        break;
+      case 'rebalance':
+        await this.#rebalance(pick % 4 === 0);
+        break;
+      case 'commitFails':
+        member?.source.failCommit('before');
+        break;
+      case 'commitLost':
+        member?.source.failCommit('after');
+        break;
+      case 'noLetters':
+      case 'letters':
+        this.#lettersWritable = what === 'letters';
+        break;
+      case 'crash':
+        this.unclean = true;
+        member?.source.crash();
+        break;
+      case 'kill':
+        if (member !== undefined) this.#kill(member);
+        break;
+      case 'join':
+        await this.#join();
+        break;
+      case 'leave':
+        if (member !== undefined) await this.#leave(member);
+        break;
+      default:
+        this.#end(member, what, pick);
+    }
+    await settled();
+    this.#inspect();
+  }
+
+  /** Ends every fault and lets everything run to its end. */
+  async settle(): Promise<void> {
+    this.#lettersWritable = true;
+    if (this.#living().length === 0) await this.#join();
+    await this.#rebalance();
+    for (let round = 0; round < SETTLE_ROUNDS && !this.isDone(); round += 1) {
+      this.broker.deliver(50);
+      this.#finishAll();
+      this.clock.advance(1000);
+      await settled();
+      this.#inspect();
+    }
+  }
+
+  isDone(): boolean {
+    return [...this.#appended.values()].flat().every((item) => (this.done.get(item) ?? 0) > 0);
+  }
+
+  get missing(): readonly string[] {
+    return [...this.#appended.values()].flat().filter((item) => !this.done.has(item));
+  }
+
+  get doubled(): readonly string[] {
+    return [...this.done].filter(([, times]) => times > 1).map(([item]) => item);
+  }
+
+  #append(pick: number): void {
+    const key = `k${String(pick % KEYS)}`;
+    const partition = (pick % KEYS) % PARTITIONS;
+    const items = this.#appended.get(key) ?? [];
+    const item = `${key}#${String(items.length)}`;
+    this.#appended.set(key, [...items, item]);
+    if (pick % 11 === 0) this.broker.skipOffsets(TOPIC, partition);
+    this.broker.append(TOPIC, partition, { key, value: item });
+  }
+
+  #end(member: Member | undefined, what: Move['do'], pick: number): void {
+    if (member === undefined) return;
+    const open = openOf(member);
+    const chosen = open[pick % Math.max(1, open.length)];
+    if (chosen === undefined) return;
+    const steps: Partial<Record<Move['do'], Step<unknown>>> = {
+      end: DELIVERED,
+      wait: { do: 'wait', forMs: 100 + (pick % 5) * 100, why: 'service_down' },
+      letter: { do: 'dead_letter', letter: { reason: 'status_400', stage: 'score' } },
+      release: { do: 'wait', forMs: 0, why: 'batch_open' },
+    };
+    const step = steps[what];
+    if (step !== undefined) this.#finish(member, chosen, step);
+  }
+
+  #finish(member: Member, open: Started, step: Step<unknown>): void {
+    member.ended.add(open);
+    if (step.do === 'delivered') this.#note(open.job);
+    open.end(step);
+  }
+
+  #note({ item }: Job<string, unknown>): void {
+    this.done.set(item, (this.done.get(item) ?? 0) + 1);
+  }
+
+  async #join(): Promise<void> {
+    if (this.#living().length >= MEMBERS) return;
+    const flow = new ScriptedFlow();
+    const source = this.broker.source(GROUP, [TOPIC]);
+    const member: Member = { engine: this.#engine(source, flow), source, flow, ended: new Set(), alive: true };
+    flow.onStart = (job) => {
+      this.#started(member, job);
+    };
+    this.#members.push(member);
+    await member.engine.start();
+    await this.#rebalance();
+  }
+
+  #engine(source: InMemorySource, flow: ScriptedFlow): Engine {
+    return new Engine({
+      source,
+      flows: new Map<string, Flow<unknown, unknown>>([[TOPIC, flow]]),
+      deadLetters: {
+        write: async (record) => {
+          await Promise.resolve();
+          if (!this.#lettersWritable) return 'dead_letter_topic';
+          this.#note({ item: String(record.value) } as Job<string, unknown>);
+          return 'written';
+        },
+      },
+      schemas: { fetch: async () => await Promise.resolve({ do: 'ready' }) },
+      clock: this.clock,
+      draw: () => 0.5,
+      emit: (name) => {
+        if (name === 'barrier_incomplete') this.unclean = true;
+      },
+      commitIntervalMs: 250,
+      clusterHash: 'AAAAAA',
+      nonce: `member-${String(this.#members.length)}`,
+      barrierMs: 2000,
+      pressure: { partitionRecords: 6, flowRecords: 12, flowBytes: 1e9 },
+    });
+  }
+
+  /** A record may start only when those before it of its key have ended at least once, and nobody else works on the key. */
+  #started(member: Member, { item, record }: Job<string, unknown>): void {
+    this.#count += 1;
+    const key = String(record.key);
+    const before = (this.#appended.get(key) ?? []).slice(0, Number(item.split('#')[1]));
+    const early = before.find((earlier) => !this.done.has(earlier));
+    if (early !== undefined) this.faults.push(`${item} started before ${early} had ended`);
+    for (const other of this.#living()) {
+      const busy = openOf(other).find((open) => String(open.job.record.key) === key);
+      if (busy !== undefined && (other === member || !this.unclean))
+        this.faults.push(`${item} started beside ${busy.job.item}`);
+    }
+  }
+
+  #inspect(): void {
+    for (let partition = 0; partition < PARTITIONS; partition += 1) {
+      const committed = this.broker.committed(GROUP, TOPIC, partition)?.offset ?? 0n;
+      const passed = this.broker
+        .records(TOPIC, partition)
+        .find(({ offset, value }) => offset < committed && !this.done.has(String(value)));
+      if (passed !== undefined) this.faults.push(`the committed offset passed ${String(passed.value)}`);
+    }
+  }
+
+  /** `hangs`: what runs does not end in time, so the barrier is given up. */
+  async #rebalance(hangs = false): Promise<void> {
+    const joined = this.broker.rebalance(GROUP);
+    await settled();
+    if (!hangs) this.#finishAll();
+    for (let round = 0; round < 4; round += 1) {
+      await settled();
+      this.clock.advance(1000);
+    }
+    await joined;
+    await settled();
+  }
+
+  #finishAll(): void {
+    for (const member of this.#living()) for (const open of openOf(member)) this.#finish(member, open, DELIVERED);
+  }
+
+  #kill(member: Member): void {
+    this.unclean = true;
+    member.alive = false;
+    member.source.vanish();
+  }
+
+  async #leave(member: Member): Promise<void> {
+    const left = member.engine.stop(1000);
+    await settled();
+    // What runs ends: a clean stop doubles nothing.
+    for (const open of openOf(member)) this.#finish(member, open, DELIVERED);
+    await settled();
+    this.clock.advance(1000);
+    if ((await left) > 0) this.unclean = true;
+    member.alive = false;
+    if (this.#living().length > 0) await this.#rebalance();
+  }
+
+  #living(): Member[] {
+    return this.#members.filter(({ alive }) => alive);
+  }
+
+  #pickMember(pick: number): Member | undefined {
+    const living = this.#living();
+    return living[pick % Math.max(1, living.length)];
+  }
+}
+
+function openOf({ flow, ended }: Member): Started[] {
+  return flow.started.filter((open) => !ended.has(open));
+}
