@@ -26,7 +26,7 @@ import { createLog } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { createFlows, type Flows } from './flows.ts';
 import { LateEncoder } from './late-encoder.ts';
-import { kafkaOf, registryOf } from './parts.ts';
+import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { createReviews } from './reviews.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
@@ -37,7 +37,6 @@ import { keepWatermarksFresh } from './watermarks.ts';
 const WEBHOOKS_AFTER_STOP_MS = 5000;
 /** New topics are not known to every broker at once. */
 const TOPICS_MOMENT_MS = 5000;
-const LETTER_DEADLINE_MS = 10_000;
 const PARTITION_RECORDS = 1024;
 
 export interface ConnectorOptions {
@@ -238,7 +237,7 @@ class Connector {
       connector: this.#connector,
       clock,
       emit,
-      deadlineMs: LETTER_DEADLINE_MS,
+      deadlineMs: writeDeadlineMs(this.#config),
     });
     const engine = new Engine({
       source,
@@ -251,7 +250,7 @@ class Connector {
       commitIntervalMs,
       clusterHash: clusterHashOf(clusterId),
       nonce: createNonce(draw),
-      barrierMs: Math.floor(group.sessionTimeoutMs / 3),
+      barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
         partitionRecords: PARTITION_RECORDS,
         flowRecords: Math.max(buffer.maxRecords, 2 * scoring.concurrency),

@@ -10,9 +10,7 @@ import { type Emit } from '../kernel/emit.ts';
 import { type Fence } from '../kernel/fence.ts';
 import { Caller } from '../resilience/caller.ts';
 import { type FraudScore, PAYMENT_AUTHORIZED_SCHEMA, PAYMENT_CREATED_SCHEMA } from '../screening/avro.generated.ts';
-
-/** For one write of a score; it is repeated afterwards, the scoring never. */
-const SCORE_DEADLINE_MS = 10_000;
+import { writeDeadlineMs } from './parts.ts';
 
 export interface FlowParts {
   readonly config: Config;
@@ -72,7 +70,7 @@ function createScoring(parts: FlowParts, api: ScreeningApiEdge, alignment: Align
     scoreOnRefusal,
     decoder: registry.decoder(PAYMENT_CREATED_SCHEMA),
     recordMaxBytes: config.recordMaxBytes,
-    output: scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: SCORE_DEADLINE_MS },
+    output: scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
     account: config.account,
     scored: alignment,
     clock,

@@ -23,6 +23,16 @@ export function registryOf({ registry, kafka }: Config, deps: { readonly clock: 
   );
 }
 
+/** How long one write of a score or a letter may take; it is repeated afterwards. A step has to end before a barrier does. */
+export function writeDeadlineMs({ kafka }: Config): number {
+  return Math.min(10_000, barrierMs(kafka.sessionTimeoutMs));
+}
+
+/** How long a barrier before a join may take: nobody sends heartbeats meanwhile. */
+export function barrierMs(sessionTimeoutMs: number): number {
+  return Math.floor(sessionTimeoutMs / 3);
+}
+
 /** Where our CloudEvents come from: `ce_source` (CloudEvents 1.0, a URI reference). */
 export function eventSource({ account }: Config): string {
   return `/fraud-screening-connector/${encodeURIComponent(account)}`;

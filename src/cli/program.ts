@@ -9,6 +9,10 @@ import { addSandbox } from './sandbox.ts';
 import { addSchemas } from './schemas.ts';
 import { addTopics } from './topics.ts';
 
+const EPILOGUE = `
+All else is configured by environment variables: docs/configuration.md.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration (docs/codes.md).`;
+
 /** The command line of `fraud-connector`. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
   let exit = 0;
@@ -22,8 +26,16 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     .description('Joins Kafka payment topics to an HTTP fraud screening service.')
     .version(ownVersion())
     .exitOverride()
-    .configureOutput({ writeErr: (text) => terminal.complain(text.trimEnd()) })
-    .showHelpAfterError('(`fraud-connector --help` shows the commands)');
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.say(text.trimEnd());
+      },
+      writeErr: (text) => {
+        terminal.complain(text.trimEnd());
+      },
+    })
+    .showHelpAfterError('(`fraud-connector --help` shows the commands)')
+    .addHelpText('after', EPILOGUE);
   for (const add of [addRun, addDemo, addSandbox, addTopics, addSchemas]) add(program, cli);
   try {
     await program.parseAsync([...argv], { from: 'user' });

@@ -71,7 +71,7 @@ export const LETTERS = {
   },
   ambiguous_then_refused: {
     means:
-      'An earlier attempt may have been carried out, and the repeat was refused with 400 or 422: it may already be scored.',
+      'An earlier attempt may have been carried out, and the repeat was refused with 400, 409 or 422: it may already be scored.',
     mend: 'Look the transaction up at the service before sending it again.',
   },
   connector_fault: {

@@ -56,7 +56,6 @@ export class World {
   readonly faults: string[] = [];
   /** Whether anything happened after which a record may be done twice. */
   unclean = false;
-  #count = 0;
   #lettersWritable = true;
 
   constructor() {
@@ -67,49 +66,59 @@ export class World {
     await this.#join();
   }
 
-  async move({ do: what, pick }: Move): Promise<void> {
-    const member = this.#pickMember(pick);
+  async move(move: Move): Promise<void> {
+    const member = this.#pickMember(move.pick);
+    if (member === undefined || !(await this.#shake(member, move))) await this.#carryOn(member, move);
+    await settled();
+    this.#inspect();
+  }
+
+  /** What befalls a member; false: the move is none of these. */
+  async #shake(member: Member, { do: what }: Move): Promise<boolean> {
+    switch (what) {
+      case 'commitFails':
+      case 'commitLost':
+        member.source.failCommit(what === 'commitFails' ? 'before' : 'after');
+        return true;
+      case 'crash':
+        this.unclean = true;
+        member.source.crash();
+        return true;
+      case 'kill':
+        this.#kill(member);
+        return true;
+      case 'leave':
+        await this.#leave(member);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  async #carryOn(member: Member | undefined, { do: what, pick }: Move): Promise<void> {
     switch (what) {
       case 'append':
         this.#append(pick);
-        break;
+        return;
       case 'deliver':
         this.broker.deliver(1 + (pick % 7));
-        break;
+        return;
       case 'time':
         this.clock.advance((pick % 8) * 100);
-        break;
+        return;
       case 'rebalance':
         await this.#rebalance(pick % 4 === 0);
-        break;
-      case 'commitFails':
-        member?.source.failCommit('before');
-        break;
-      case 'commitLost':
-        member?.source.failCommit('after');
-        break;
+        return;
+      case 'join':
+        await this.#join();
+        return;
       case 'noLetters':
       case 'letters':
         this.#lettersWritable = what === 'letters';
-        break;
-      case 'crash':
-        this.unclean = true;
-        member?.source.crash();
-        break;
-      case 'kill':
-        if (member !== undefined) this.#kill(member);
-        break;
-      case 'join':
-        await this.#join();
-        break;
-      case 'leave':
-        if (member !== undefined) await this.#leave(member);
-        break;
+        return;
       default:
         this.#end(member, what, pick);
     }
-    await settled();
-    this.#inspect();
   }
 
   /** Ends every fault and lets everything run to its end. */
@@ -214,7 +223,6 @@ export class World {
 
   /** A record may start only when those before it of its key have ended at least once, and nobody else works on the key. */
   #started(member: Member, { item, record }: Job<string, unknown>): void {
-    this.#count += 1;
     const key = String(record.key);
     const before = (this.#appended.get(key) ?? []).slice(0, Number(item.split('#')[1]));
     const early = before.find((earlier) => !this.done.has(earlier));

@@ -184,7 +184,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     const { status: httpStatus, latencyMs } = judged;
     const { partition } = record;
     return {
-      score: toScore(record, item, reading, this.#toContext(judged, carry)),
+      score: this.#options.output === null ? null : toScore(record, item, reading, this.#toContext(judged, carry)),
       fact: { do: 'scored', partition, httpStatus, latencyMs, paymentMethod: item.paymentMethod },
       end: DELIVERED,
     };

@@ -126,7 +126,9 @@ async function maven(fetching: Fetching, wanted: Wanted): Promise<void> {
   });
   const timer = setInterval(() => {
     void megabytesIn(repository).then((megabytes) => {
-      if (child.alive) say(`${wanted.title}: ${String(megabytes)} of about ${String(wanted.megabytes)} MB`);
+      // Maven's copies and its own plugins make the folder larger than what is wanted.
+      const fetched = Math.min(megabytes, wanted.megabytes);
+      if (child.alive) say(`${wanted.title}: ${String(fetched)} of about ${String(wanted.megabytes)} MB`);
     });
   }, SAY_EVERY_MS);
   const latest = setTimeout(() => {

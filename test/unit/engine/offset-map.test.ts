@@ -36,6 +36,12 @@ const someRanges = (most = 200): fc.Arbitrary<OffsetRange[]> =>
       });
     });
 
+/** A map with these runs and the checksum they ought to have. */
+function withRuns(runs: string): string {
+  const body = `fsc1.${CLUSTER}.1234.0.n.${runs}`;
+  return `${body}.${clusterHashOf(body)}`;
+}
+
 describe('a text that is no map', () => {
   test('of another cluster, or found with another offset, is one that a tool copied', () => {
     expect(read(textOf(), 1235n)).toEqual({ do: 'ignored', why: 'mirrored' });
@@ -67,10 +73,6 @@ describe('a text that is no map', () => {
   });
 
   test('is damaged when its runs do not come in whole pairs, whatever its checksum says', () => {
-    const withRuns = (runs: string): string => {
-      const body = `fsc1.${CLUSTER}.1234.0.n.${runs}`;
-      return `${body}.${clusterHashOf(body)}`;
-    };
     expect(read(withRuns('BC'))).toMatchObject({ do: 'map', ranges: [{ from: 1, length: 3 }] });
     for (const runs of ['B', 'BCD', 'Bg', 'g', 'BCDgg', 'gggggggggggggB', '_____________PA'])
       expect(read(withRuns(runs))).toEqual({ do: 'ignored', why: 'damaged' });
