@@ -1,4 +1,9 @@
 import { runProgram } from './cli/program.ts';
 import { processTerminal } from './edges/system/terminal.ts';
 
-process.exitCode = await runProgram(process.argv.slice(2), processTerminal);
+/** Everything that was opened is closed by now; should something hang all the same, the process still ends. */
+const LINGER_MS = 3000;
+
+const code = await runProgram(process.argv.slice(2), processTerminal);
+process.exitCode = code;
+setTimeout(() => process.exit(code), LINGER_MS).unref();

@@ -59,11 +59,18 @@ interface Neighbours {
   readonly reviewEncoder: LateEncoder<FraudReview>;
 }
 
+/** What was found of Kafka. */
+interface Cluster {
+  readonly id: string;
+  /** Partitions of each topic. */
+  readonly partitions: ReadonlyMap<string, number>;
+}
+
 interface ReadingParts extends Pick<Neighbours, 'admin' | 'registry' | 'writer'> {
   readonly flows: Flows;
   readonly kafka: KafkaClient;
   readonly fence: FenceFeed;
-  readonly clusterId: string;
+  readonly cluster: Cluster;
 }
 
 class Connector {
@@ -93,7 +100,7 @@ class Connector {
     const log = createLog({
       level: config.logLevel,
       clock,
-      base: { account: config.account, version },
+      base: { account: config.account },
       write: (line) => {
         terminal.say(line.trimEnd());
       },
@@ -102,7 +109,7 @@ class Connector {
   }
 
   async run(): Promise<number> {
-    const { terminal } = this.#options;
+    const { terminal, clock } = this.#options;
     const deaf = terminal.onStop((signal) => {
       if (!this.#stop.ask(signal)) terminal.exit(1);
     });
@@ -114,8 +121,9 @@ class Connector {
       this.#emit('starting', { version: this.#version, flows: [...this.#config.flows].join(',') });
       await this.#start();
       this.#emit('stopping', { signal: await this.#stop.asked() });
+      const askedMs = clock.monotonicMs();
       const unfinished = await this.#finish();
-      this.#emit('stopped', { afterMs: this.#ageMs(), unfinished });
+      this.#emit('stopped', { afterMs: Math.round(clock.monotonicMs() - askedMs), unfinished });
       return 0;
     } catch (error) {
       const fault = isFault(error) ? error : new Fault('INTERNAL', `Unexpected: ${nameOf(error)}.`, { cause: error });
@@ -162,9 +170,9 @@ class Connector {
       ? createFlows({ config, version: this.#version, registry, writer, scoreEncoder, fence, clock, draw, emit })
       : null;
     if (config.flows.has('reviews')) await this.#listen(writer, reviewEncoder);
-    const clusterId = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
-    if (clusterId === null) return;
-    if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence, clusterId });
+    const cluster = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
+    if (cluster === null) return;
+    if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence, cluster });
     emit('ready', { afterMs: this.#ageMs() });
   }
 
@@ -184,8 +192,8 @@ class Connector {
     });
   }
 
-  /** Waits until Kafka and the registry answer, and have what is needed; the id of the cluster. Null: a stop was asked for meanwhile. */
-  async #found(neighbours: Neighbours): Promise<string | null> {
+  /** Waits until Kafka and the registry answer, and have what is needed. Null: a stop was asked for meanwhile. */
+  async #found(neighbours: Neighbours): Promise<Cluster | null> {
     const { admin, registry, writer, scoreEncoder, reviewEncoder } = neighbours;
     const config = this.#config;
     const parts: PreflightParts = {
@@ -195,11 +203,14 @@ class Connector {
       stop: this.#stop,
     };
     const kafka = untilThere(parts, { cause: 'kafka', scope: 'start' }, async () => {
-      await givenAMoment(this.#clock, 'TOPIC_MISSING', TOPICS_MOMENT_MS, async () => {
-        await requireTopics(admin, config);
-      });
+      const topics = await givenAMoment(
+        this.#clock,
+        'TOPIC_MISSING',
+        TOPICS_MOMENT_MS,
+        async () => await requireTopics(admin, config),
+      );
       await writer.connect();
-      return await admin.clusterId();
+      return { id: await admin.clusterId(), partitions: new Map(topics.map((each) => [each.topic, each.partitions])) };
     });
     const schemas = untilThere(parts, { cause: 'registry', scope: 'start' }, async () => {
       for (const written of writtenSubjects(config)) {
@@ -209,12 +220,19 @@ class Connector {
       }
       return true;
     });
-    const [clusterId, found] = await Promise.all([kafka, schemas]);
-    return found === null ? null : clusterId;
+    try {
+      const [found, hasSchemas] = await Promise.all([kafka, schemas]);
+      return hasSchemas === null ? null : found;
+    } catch (error) {
+      // The other one must not go on knocking while everything is being closed.
+      this.#stop.ask('fault');
+      await Promise.allSettled([kafka, schemas]);
+      throw error;
+    }
   }
 
   async #read(parts: ReadingParts): Promise<void> {
-    const { flows, kafka, registry, writer, admin, fence, clusterId } = parts;
+    const { flows, kafka, registry, writer, admin, fence, cluster } = parts;
     const { draw } = this.#options;
     const { kafka: group, topics, account, buffer, commitIntervalMs, scoring } = this.#config;
     const clock = this.#clock;
@@ -229,6 +247,9 @@ class Connector {
       emit,
       fence,
       assign: assignUnits,
+      onMismatch: (partitions) => {
+        flows.alignment.compareTopics(partitions[topics.created] ?? 0, partitions[topics.authorized] ?? 0);
+      },
     });
     const deadLetters = createDeadLetters({
       writer,
@@ -248,7 +269,7 @@ class Connector {
       draw,
       emit,
       commitIntervalMs,
-      clusterHash: clusterHashOf(clusterId),
+      clusterHash: clusterHashOf(cluster.id),
       nonce: createNonce(draw),
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
@@ -260,6 +281,11 @@ class Connector {
     this.#opened.push('screening client', async () => {
       await flows.api.close();
     });
+    if (flows.byTopic.size > 1)
+      flows.alignment.compareTopics(
+        cluster.partitions.get(topics.created) ?? 0,
+        cluster.partitions.get(topics.authorized) ?? 0,
+      );
     // The first login is not waited for: records that find no session wait, and say so.
     void flows.api.login();
     this.#engine = engine;

@@ -70,7 +70,8 @@ function createScoring(parts: FlowParts, api: ScreeningApiEdge, alignment: Align
     scoreOnRefusal,
     decoder: registry.decoder(PAYMENT_CREATED_SCHEMA),
     recordMaxBytes: config.recordMaxBytes,
-    output: scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
+    output:
+      scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
     account: config.account,
     scored: alignment,
     clock,

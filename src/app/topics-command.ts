@@ -32,16 +32,16 @@ export async function makeTopics(
   return await withAdmin(parts, async (admin) => {
     const replication = size.replication ?? Math.min(MOST_COPIES, await admin.brokerCount());
     const created = await createTopics(admin, parts.config, { partitions: size.partitions, replication });
-    for (const finding of created) parts.terminal.say(`created ${lineOf(finding)}`);
+    for (const finding of created) parts.terminal.say(lineOf(finding, 'created '));
     if (created.length === 0) parts.terminal.say('All topics are there already.');
     return 0;
   });
 }
 
-function lineOf({ topic, partitions, for: use }: TopicFinding): string {
+function lineOf({ topic, partitions, for: use }: TopicFinding, done = ''): string {
   return partitions === 0
     ? `✗ ${topic} is missing (${use})`
-    : `✓ ${topic}: ${String(partitions)} partition${partitions === 1 ? '' : 's'} (${use})`;
+    : `✓ ${done}${topic}: ${String(partitions)} partition${partitions === 1 ? '' : 's'} (${use})`;
 }
 
 async function withAdmin(parts: CommandParts, work: (admin: KafkaAdmin) => Promise<number>): Promise<number> {

@@ -48,10 +48,11 @@ export async function findTopics(admin: KafkaAdmin, config: Config): Promise<rea
   });
 }
 
-/** Passes only when every needed topic exists; throws `TOPIC_MISSING` naming each that does not, or `KAFKA_FAILED`. */
-export async function requireTopics(admin: KafkaAdmin, config: Config): Promise<void> {
-  const missing = (await findTopics(admin, config)).filter(({ partitions }) => partitions === 0);
-  if (missing.length === 0) return;
+/** What was found, when every needed topic exists; throws `TOPIC_MISSING` naming each that does not, or `KAFKA_FAILED`. */
+export async function requireTopics(admin: KafkaAdmin, config: Config): Promise<readonly TopicFinding[]> {
+  const found = await findTopics(admin, config);
+  const missing = found.filter(({ partitions }) => partitions === 0);
+  if (missing.length === 0) return found;
   const lines = missing.map(({ topic, for: use }) => `  ${topic} (${use})`);
   throw new Fault(
     'TOPIC_MISSING',

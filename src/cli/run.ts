@@ -12,7 +12,7 @@ export function addRun(program: Command, { terminal, work }: Cli): void {
     .option('--flows <list>', 'scoring, sync, reviews: what runs in this process (default: FLOWS, else all)')
     .action(async ({ flows }: { flows?: string }) => {
       await work(async () => {
-        const config = readConfig(terminal, flows);
+        const config = readConfig(terminal, flows === undefined ? {} : { flows });
         return await runConnector({ config, terminal, clock: systemClock, draw: systemDraw });
       });
     });

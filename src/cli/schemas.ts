@@ -15,7 +15,10 @@ export function addSchemas(program: Command, { terminal, work }: Cli): void {
     .action(async (options: { inputs?: boolean }) => {
       await work(
         async () =>
-          await checkSchemas({ config: readConfig(terminal), terminal, clock: systemClock }, options.inputs === true),
+          await checkSchemas(
+            { config: readConfig(terminal, { requires: 'SCHEMA_REGISTRY_' }), terminal, clock: systemClock },
+            options.inputs === true,
+          ),
       );
     });
   schemas
@@ -26,7 +29,7 @@ export function addSchemas(program: Command, { terminal, work }: Cli): void {
       await work(
         async () =>
           await registerSchemas(
-            { config: readConfig(terminal), terminal, clock: systemClock },
+            { config: readConfig(terminal, { requires: 'SCHEMA_REGISTRY_' }), terminal, clock: systemClock },
             options.inputs === true,
           ),
       );

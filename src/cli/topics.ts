@@ -12,7 +12,10 @@ export function addTopics(program: Command, { terminal, work }: Cli): void {
     .command('check')
     .description('say which of them exist, and with how many partitions; exit 1 if one is missing')
     .action(async () => {
-      await work(async () => await checkTopics({ config: readConfig(terminal), terminal, clock: systemClock }));
+      await work(
+        async () =>
+          await checkTopics({ config: readConfig(terminal, { requires: 'KAFKA_' }), terminal, clock: systemClock }),
+      );
     });
   topics
     .command('create')
@@ -27,7 +30,7 @@ export function addTopics(program: Command, { terminal, work }: Cli): void {
       await work(
         async () =>
           await makeTopics(
-            { config: readConfig(terminal), terminal, clock: systemClock },
+            { config: readConfig(terminal, { requires: 'KAFKA_' }), terminal, clock: systemClock },
             { partitions, replication: replication ?? null },
           ),
       );

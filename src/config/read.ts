@@ -10,6 +10,8 @@ export interface ConfigSource {
   readonly readFile: (path: string) => string;
   /** The flag `--flows`, which wins over `FLOWS`. */
   readonly flows?: string;
+  /** Only options that begin so must be given: for commands that use nothing else. */
+  readonly requires?: 'KAFKA_' | 'SCHEMA_REGISTRY_';
 }
 
 export type Origin = 'default' | 'environment' | 'file' | 'flag';
@@ -92,7 +94,7 @@ export function readValues(source: ConfigSource): ReadValues {
   }
   const read = values as unknown as Values;
   for (const name of OPTION_NAMES) {
-    if (origins[name] !== 'default' || refused.has(name)) continue;
+    if (origins[name] !== 'default' || refused.has(name) || !name.startsWith(source.requires ?? '')) continue;
     const problem = missing(name, read.FLOWS);
     if (problem !== undefined) refused.set(name, problem);
   }

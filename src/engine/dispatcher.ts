@@ -262,7 +262,7 @@ export class Dispatcher {
   }
 
   #settle(entry: Entry, settlement: Settlement): void {
-    if (entry.why !== null) this.#forgetCause(entry, this.#clock.monotonicMs());
+    this.#forgetCause(entry, this.#clock.monotonicMs());
     this.count(settlement);
     this.#parts.onSettled();
     this.buffered -= 1;

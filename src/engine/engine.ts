@@ -16,6 +16,7 @@ import {
   type SourceRecord,
   type TopicPartition,
 } from './ports.ts';
+import { startPosition } from './start-position.ts';
 import { isFull, type PressureLimits } from './pressure.ts';
 
 export interface EngineOptions {
@@ -247,12 +248,22 @@ export class Engine implements SourceEvents {
     if (partition.pauses.size === 0) this.#source.resume([at]);
   }
 
-  /** Where reading starts: what is committed, the oldest record where nothing is, and never outside of the log. */
-  #startOf({ topic, partition, committed, low, high }: AssignedPartition): bigint {
-    if (committed === null) return low;
-    if (committed >= low && committed <= high) return committed;
-    this.#options.emit('offset_gap', { topic, partition, from: String(committed), to: String(low) });
-    return low;
+  /** Where reading starts; what is gone is said. */
+  #startOf(at: AssignedPartition): bigint {
+    const { start, gap } = startPosition(at);
+    if (gap !== null) {
+      const { topic, partition, committed } = at;
+      const from = String(committed);
+      this.#options.emit('offset_gap', {
+        topic,
+        partition,
+        why: gap.why,
+        from,
+        to: String(start),
+        missing: String(gap.missing),
+      });
+    }
+    return start;
   }
 
   /** Takes over what the last owner had finished above its committed offset. */

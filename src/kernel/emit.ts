@@ -24,7 +24,14 @@ export interface EventFields {
   partitions_assigned: { readonly owned: number; readonly gained: number; readonly lost: number };
   barrier_incomplete: { readonly inFlight: number };
   source_failed: { readonly error: string; readonly restartInMs: number };
-  offset_gap: { readonly topic: string; readonly partition: number; readonly from: string; readonly to: string };
+  offset_gap: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly why: 'expired' | 'truncated' | 'recreated';
+    readonly from: string;
+    readonly to: string;
+    readonly missing: string;
+  };
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
@@ -41,6 +48,7 @@ export interface EventFields {
   update_field_dropped: { readonly field: string };
   update_before_score: { readonly waitedMs: number };
   update_noted: { readonly note: UpdateNote };
+  partition_counts_differ: { readonly created: number; readonly authorized: number };
   not_co_partitioned: { readonly createdPartition: number; readonly authorizedPartition: number };
   answer_unrecognised: { readonly operation: string; readonly field: string };
   score_trimmed: { readonly dropped: 'extra' | 'signals' };
@@ -52,7 +60,7 @@ export interface EventFields {
     readonly secret: 'newest' | 'older';
   };
   writer_retry: { readonly topic: string; readonly error: string };
-  kafka_log: { readonly level: string; readonly message: string };
+  kafka_log: { readonly severity: string; readonly message: string };
 }
 
 export type WebhookResult =

@@ -105,14 +105,17 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   },
   offset_gap: {
     level: 'error',
-    means: 'Records between the committed offset and the log are gone: Kafka deleted them before they were read.',
+    means:
+      'The committed offset is not in the log: records expired before they were read, the end of the log was cut off, or the topic was made anew.',
     fields: {
       topic: 'the topic',
       partition: 'its partition',
+      why: 'expired, truncated or recreated',
       from: 'the committed offset',
       to: 'where reading goes on',
+      missing: 'records that were not read and are gone',
     },
-    counter: { name: 'offset_gaps_total', labels: ['topic'] },
+    counter: { name: 'offset_gaps_total', labels: ['topic', 'why'] },
   },
   offset_map_ignored: {
     level: 'warn',
@@ -187,6 +190,13 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     fields: { note: 'what is odd' },
     counter: { name: 'updates_noted_total', labels: ['note'] },
   },
+  partition_counts_differ: {
+    level: 'warn',
+    means:
+      'The topics of payments and of status updates have different numbers of partitions: an update whose transaction was not scored here waits SYNC_SCORE_WAIT_MS.',
+    fields: { created: 'partitions of payments', authorized: 'partitions of status updates' },
+    counter: { name: 'partition_counts_differ_total', labels: [] },
+  },
   not_co_partitioned: {
     level: 'warn',
     means:
@@ -233,7 +243,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   kafka_log: {
     level: 'info',
     means: 'The Kafka client said something of its own.',
-    fields: { level: "the client's own level", message: 'what it said' },
-    counter: { name: 'kafka_client_messages_total', labels: ['level'] },
+    fields: { severity: "the client's own level", message: 'what it said' },
+    counter: { name: 'kafka_client_messages_total', labels: ['severity'] },
   },
 };

@@ -106,6 +106,13 @@ export class PaymentWorld {
     await admin.close();
   }
 
+  async deleteTopic(topic: string): Promise<void> {
+    const admin = new Kafka({ brokers: [...this.#options.brokers], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: [topic] });
+    await admin.disconnect();
+  }
+
   /** Starts a connector here; it is ended with the world at the latest. */
   async start(env: Environment = {}): Promise<ConnectorProcess> {
     const connector = await ConnectorProcess.start({ ...this.env, ...env });

@@ -58,7 +58,7 @@ export async function setStage({ terminal, clock, opened, say }: StageParts): Pr
   const env = environment(kafka, service, { webhookPort, opsPort, startedMs: clock.nowMs() });
   service.setWebhookUrl(`http://127.0.0.1:${String(webhookPort)}/webhooks/fraud`);
   const { config } = loadConfig({ env, readFile: readTextFile });
-  await prepare(config, clock);
+  await prepareTopics(config, clock, PARTITIONS);
   return { kafka, service, config, env, launcher: LAUNCHER, opsUrl: `http://127.0.0.1:${String(opsPort)}` };
 }
 
@@ -90,12 +90,13 @@ function environment(
   };
 }
 
-async function prepare(config: Config, clock: Clock): Promise<void> {
+/** Makes every topic of a configuration, in up to three replicas, and registers the schemas that are written. */
+export async function prepareTopics(config: Config, clock: Clock, partitions: number): Promise<void> {
   const admin = createKafkaAdmin(kafkaOf(config, () => undefined));
   const registry = registryOf(config, { clock });
   try {
     const replication = Math.min(3, await admin.brokerCount());
-    await createTopics(admin, config, { partitions: PARTITIONS, replication });
+    await createTopics(admin, config, { partitions, replication });
     for (const { subject, schema } of writtenSubjects(config)) await registry.register(subject, schema);
   } finally {
     await Promise.all([admin.close(), registry.close()]);

@@ -71,19 +71,30 @@ function shown(value: unknown): string {
   return `<p>${escaped(rows.map(scalar).join(', '))}</p>`;
 }
 
+/** A value under its name: milliseconds are shown as people say them. */
+function named(name: string, value: unknown): string {
+  return name.endsWith('Ms') && typeof value === 'number' ? spell(value) : shown(value);
+}
+
+function spell(ms: number): string {
+  if (ms < 1000) return `${String(ms)} ms`;
+  if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 7_200_000 ? `${(ms / 60_000).toFixed(0)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}
+
 function table(rows: readonly object[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const head = columns.map((column) => `<th>${words(column)}</th>`).join('');
   const lines = rows.map((row) => {
     const cells = new Map<string, unknown>(Object.entries(row));
-    return `<tr>${columns.map((column) => `<td>${shown(cells.get(column))}</td>`).join('')}</tr>`;
+    return `<tr>${columns.map((column) => `<td>${named(column, cells.get(column))}</td>`).join('')}</tr>`;
   });
   return `<table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
 }
 
 function pairs(entries: readonly (readonly [string, unknown])[]): string {
   if (entries.length === 0) return '<p>None.</p>';
-  return `<dl>${entries.map(([name, value]) => `<dt>${words(name)}</dt><dd>${shown(value)}</dd>`).join('')}</dl>`;
+  return `<dl>${entries.map(([name, value]) => `<dt>${words(name)}</dt><dd>${named(name, value)}</dd>`).join('')}</dl>`;
 }
 
 function isComposite(value: unknown): value is object {
@@ -97,10 +108,12 @@ function scalar(value: unknown): string {
   return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
 }
 
-/** `oldestUnfinishedMs` → `oldest unfinished ms`; names that are codes stay as they are. */
+/** `oldestUnfinishedMs` → `oldest unfinished`; names that are codes stay as they are. */
 function words(name: string): string {
   return escaped(
-    name.replaceAll(/([a-z])([A-Z])/g, (_all, last: string, first: string) => `${last} ${first.toLowerCase()}`),
+    name
+      .replace(/Ms$/, '')
+      .replaceAll(/([a-z])([A-Z])/g, (_all, last: string, first: string) => `${last} ${first.toLowerCase()}`),
   );
 }
 

@@ -1,6 +1,6 @@
 import kafkajs, { type Assigner, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs';
 
-const { AssignerProtocol } = kafkajs;
+const { AssignerProtocol, PartitionAssigners } = kafkajs;
 
 /** What a member says it owned, and in which generation of the group. */
 export interface Claim {
@@ -54,6 +54,27 @@ export interface AssignerOptions {
 /** The name under which members agree; it carries the topics, so that a group never mixes members of different ones. */
 export function protocolName(topics: readonly string[]): string {
   return `${PROTOCOL}:${topics.toSorted().join(',')}`;
+}
+
+/**
+ * How a group agrees on who reads what.
+ *
+ * - `co-partitioned-sticky`: the sticky assigner alone. A member with other topics, or without it, is refused by the
+ *   broker (`INCONSISTENT_GROUP_PROTOCOL`).
+ * - `round-robin`: the sticky one first, then kafkajs' own as the second choice, so that a group of members that know
+ *   round robin alone can be changed one by one: it takes the first protocol that all of its members know. Meanwhile, and
+ *   as long as one such member is there, partitions of one number meet by chance only, and other topics are not refused.
+ */
+export type Assignor = 'co-partitioned-sticky' | 'round-robin';
+
+/** The assigners that a member offers, best first. */
+export function assignersOf(
+  assignor: Assignor,
+  topics: readonly string[],
+  options: AssignerOptions,
+): PartitionAssigner[] {
+  const sticky = stickyAssigner(topics, options);
+  return assignor === 'round-robin' ? [sticky, PartitionAssigners.roundRobin] : [sticky];
 }
 
 /** An assigner for kafkajs: partition n of all topics to the same member, and members keep what they had. */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { nameOf } from '../../kernel/fault.ts';
 
 /** Names of network errors and broker's answers are upper case with underscores; nothing else is let through. */
@@ -21,6 +22,25 @@ export function causeCode(error: unknown): string | null {
     at = Reflect.get(at, 'cause') ?? Reflect.get(at, 'originalError');
   }
   return found;
+}
+
+let namesByText: ReadonlyMap<string, string> | null = null;
+
+/** The name of the broker's answer that kafkajs has this text for; null: none of its texts. */
+export function brokerErrorOf(text: string): string | null {
+  namesByText ??= readNames();
+  return namesByText.get(text) ?? null;
+}
+
+function readNames(): ReadonlyMap<string, string> {
+  try {
+    const { errorCodes } = createRequire(import.meta.url)('kafkajs/src/protocol/error') as {
+      readonly errorCodes: readonly { readonly type: string; readonly message: string }[];
+    };
+    return new Map(errorCodes.map(({ type, message }) => [message, type]));
+  } catch {
+    return new Map();
+  }
 }
 
 function stable(value: unknown): string | null {

@@ -1,5 +1,6 @@
 import kafkajs, { type LogEntry } from 'kafkajs';
 import { type Emit } from '../../kernel/emit.ts';
+import { brokerErrorOf } from './errors.ts';
 
 const { logLevel } = kafkajs;
 
@@ -26,8 +27,8 @@ const SILENT: ReadonlySet<string> = new Set(['Producer', 'Runner', 'Connection',
 /** Told when kafkajs says that the consumer of a group has crashed: long before its event, which waits for the disconnect. */
 export type CrashListener = (groupId: string, errorName: string) => void;
 
-/** The class of the error in kafkajs' line about a crash; what follows the second colon is its text. */
-const CRASH = /^Crash: ([A-Za-z]{1,60}):/;
+/** The class of the error in kafkajs' line about a crash, and its text, which goes no further than its name is known. */
+const CRASH = /^Crash: ([A-Za-z]{1,60}): ?(.*)$/s;
 
 /** Takes kafkajs' log: passes on what is on the list, by name only, and an error of an unlisted kind as `unlisted`. */
 export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEntry) => void {
@@ -36,11 +37,16 @@ export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEn
     const crash = namespace === 'Consumer' ? CRASH.exec(log.message) : null;
     if (crash !== null) {
       const groupId: unknown = log['groupId'];
-      if (typeof groupId === 'string') onCrash(groupId, crash[1] ?? '');
+      if (typeof groupId === 'string') onCrash(groupId, nameOfCrash(crash[1] ?? '', crash[2] ?? ''));
     }
     const message = toKnown(namespace, log.message);
-    if (message !== null) emit('kafka_log', { level: level === logLevel.ERROR ? 'error' : 'warn', message });
+    if (message !== null) emit('kafka_log', { severity: level === logLevel.ERROR ? 'error' : 'warn', message });
   };
+}
+
+function nameOfCrash(errorClass: string, text: string): string {
+  const code = brokerErrorOf(text);
+  return code === null ? errorClass : `${errorClass} ${code}`;
 }
 
 function toKnown(namespace: string, message: string): string | null {

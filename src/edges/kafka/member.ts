@@ -1,12 +1,14 @@
-import { type Cluster, type Consumer, type EachBatchPayload } from 'kafkajs';
+import { type Consumer, type EachBatchPayload } from 'kafkajs';
 import { type AssignedPartition, type Commit, type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { type AssignUnits, Ownership, stickyAssigner } from './assigner.ts';
+import { type AssignUnits, type Assignor, assignersOf, Ownership } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
 import { toSourceRecord } from './incoming.ts';
+import { JoinGuard } from './join-guard.ts';
+import { MemberWatch } from './member-watch.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type OffsetReader, type Watermarks } from './offset-reader.ts';
 import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from './owned.ts';
@@ -28,7 +30,10 @@ export interface MemberOptions {
   readonly draw: () => number;
   readonly fence: FenceFeed;
   readonly offsets: OffsetReader;
+  readonly assignor: Assignor;
   readonly assign: AssignUnits;
+  /** After this long what is known of the topics is asked for again: so new partitions are noticed. */
+  readonly metadataMaxAgeMs: number;
   readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
   readonly events: Omit<SourceEvents, 'lost'>;
   /** A try to read offsets back after a join failed; it is repeated. */
@@ -59,10 +64,11 @@ export class GroupMember {
   readonly #nap: Nap;
   readonly #consumer: Consumer;
   readonly #forgetCrash: () => void;
+  readonly #joins: JoinGuard;
+  readonly #watch: MemberWatch;
   #phase: 'joining' | 'owning' | 'ended' = 'joining';
   /** The barrier's own commit still passes, so this outlives neither phase. */
   #mayCommit = false;
-  #barrier: Promise<void> | null = null;
   /** Counts the joins: a read-back of an older one is thrown away. */
   #join = 0;
   #requestSentAtMs = 0;
@@ -72,19 +78,27 @@ export class GroupMember {
   constructor(options: MemberOptions) {
     this.#options = options;
     this.#nap = new Nap(options.clock);
-    const { client, groupId, topics, sessionTimeoutMs, assign, onMismatch } = options;
+    this.#joins = new JoinGuard(async () => {
+      await this.#passBarrier();
+    });
+    this.#watch = new MemberWatch({
+      ...options,
+      reading: () => (this.#phase === 'owning' ? this.#owned.reading() : []),
+      onSuspect: (error) => {
+        this.#end(error);
+      },
+    });
+    const { client, groupId, topics, assignor, assign, onMismatch } = options;
     this.#consumer = client.patient.consumer({
-      ...consumerConfig(groupId, sessionTimeoutMs),
-      partitionAssigners: [
-        stickyAssigner(topics, {
-          ownership: this.#ownership,
-          assign,
-          ...(onMismatch === undefined ? {} : { onMismatch }),
-          onCluster: (cluster) => {
-            this.#guardJoins(cluster);
-          },
-        }),
-      ],
+      ...consumerConfig(options),
+      partitionAssigners: assignersOf(assignor, topics, {
+        ownership: this.#ownership,
+        assign,
+        ...(onMismatch === undefined ? {} : { onMismatch }),
+        onCluster: (cluster) => {
+          this.#joins.guard(cluster);
+        },
+      }),
     });
     this.#listen();
     this.#forgetCrash = client.onCrash(groupId, (errorName) => {
@@ -94,6 +108,7 @@ export class GroupMember {
 
   /** Connects and joins; a failure ends the membership. */
   async open(): Promise<void> {
+    this.#watch.start();
     try {
       await this.#consumer.connect();
       await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
@@ -174,16 +189,6 @@ export class GroupMember {
     }
   }
 
-  /** kafkajs awaits `findGroupCoordinator` before each JoinGroup, and only there: so the barrier goes in front of it. */
-  #guardJoins(cluster: Cluster): void {
-    const find = cluster.findGroupCoordinator.bind(cluster);
-    cluster.findGroupCoordinator = async (group) => {
-      // Each broker's fetcher may start a join of its own: they share one barrier.
-      await (this.#barrier ??= this.#passBarrier());
-      return await find(group);
-    };
-  }
-
   async #passBarrier(): Promise<void> {
     if (this.#phase === 'ended') return;
     const { clock, sessionTimeoutMs, events } = this.#options;
@@ -209,6 +214,7 @@ export class GroupMember {
       this.#guarded(() => {
         this.#ownership.heartbeat(payload.groupGenerationId);
         fence.answered(this.#requestSentAtMs);
+        this.#watch.heartbeat();
       });
     });
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
@@ -237,9 +243,10 @@ export class GroupMember {
 
   #joined(assignment: Readonly<Record<string, number[]>>): void {
     this.#settleDown();
-    this.#barrier = null;
+    this.#joins.joined();
     this.#join += 1;
     this.#ownership.joined(assignment);
+    this.#watch.heartbeat();
     this.#options.fence.answered(this.#requestSentAtMs);
     const partitions = this.#owned.assign(assignment);
     // Also those we had: what is fetched before the engine has said where to read on is thrown away.
@@ -275,7 +282,7 @@ export class GroupMember {
   }
 
   #isCurrent(join: number): boolean {
-    return this.#phase !== 'ended' && this.#join === join && this.#barrier === null;
+    return this.#phase !== 'ended' && this.#join === join && !this.#joins.isUp;
   }
 
   #batch(payload: EachBatchPayload): void {
@@ -382,6 +389,7 @@ export class GroupMember {
     this.#options.fence.close();
     this.#owned.clear();
     this.#forgetCrash();
+    this.#watch.stop();
     this.#nap.wake();
   }
 }

@@ -39,6 +39,11 @@ export class OwnedPartitions {
     this.#all.clear();
   }
 
+  /** Those whose records are to be handed over now. */
+  reading(): { readonly topic: string; readonly partition: number; readonly expected: bigint }[] {
+    return [...this.#all.values()].filter(flows).map(({ at, expected }) => ({ ...at, expected }));
+  }
+
   get(at: TopicPartition): Owned | undefined {
     return this.#all.get(nameOfPartition(at));
   }

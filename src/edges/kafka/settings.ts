@@ -65,7 +65,12 @@ export function connectionConfig(settings: KafkaSettings): KafkaConfig {
 }
 
 /** The member's part of the configuration: a third of the session is the barrier's, so heartbeats are ten to a session. */
-export function consumerConfig(groupId: string, sessionTimeoutMs: number): ConsumerConfig {
+export function consumerConfig(options: {
+  readonly groupId: string;
+  readonly sessionTimeoutMs: number;
+  readonly metadataMaxAgeMs: number;
+}): ConsumerConfig {
+  const { groupId, sessionTimeoutMs, metadataMaxAgeMs } = options;
   return {
     groupId,
     sessionTimeout: sessionTimeoutMs,
@@ -76,7 +81,7 @@ export function consumerConfig(groupId: string, sessionTimeoutMs: number): Consu
     minBytes: 1,
     maxBytesPerPartition: 1_048_576,
     allowAutoTopicCreation: false,
-    metadataMaxAge: 60_000,
+    metadataMaxAge: metadataMaxAgeMs,
     // kafkajs would restart a consumer that has been disconnected meanwhile; the source builds a new one instead.
     retry: { ...groupRetry(sessionTimeoutMs), restartOnFailure: async () => await Promise.resolve(false) },
   };

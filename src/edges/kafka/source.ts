@@ -8,7 +8,7 @@ import {
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { type AssignUnits } from './assigner.ts';
+import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
@@ -19,6 +19,7 @@ import { nameOfPartition } from './owned.ts';
 
 const FIRST_RESTART_MS = 500;
 const LAST_RESTART_MS = 15_000;
+const METADATA_MAX_AGE_MS = 60_000;
 
 export interface SourceOptions {
   readonly client: KafkaClient;
@@ -31,6 +32,10 @@ export interface SourceOptions {
   /** Fed here; asked by what sends requests. */
   readonly fence: FenceFeed;
   readonly assign: AssignUnits;
+  /** Default `co-partitioned-sticky`. */
+  readonly assignor?: Assignor;
+  /** How soon new partitions of the topics are noticed. Default 60 s. */
+  readonly metadataMaxAgeMs?: number;
   /** The leader of the group has found topics with different numbers of partitions. */
   readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
 }
@@ -134,7 +139,13 @@ class KafkaSource implements Source {
   async #oneMembership(): Promise<string> {
     const ended = Promise.withResolvers<string>();
     this.#endMember = ended.resolve;
-    const member = new GroupMember({ ...this.#options, ...this.#hooks(ended.resolve), offsets: this.#offsets });
+    const member = new GroupMember({
+      assignor: 'co-partitioned-sticky',
+      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      ...this.#options,
+      ...this.#hooks(ended.resolve),
+      offsets: this.#offsets,
+    });
     this.#member = member;
     const opened = member.open();
     const error = await ended.promise;

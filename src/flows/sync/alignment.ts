@@ -117,6 +117,13 @@ export class Alignment implements ScoredTransactions {
     return record.key.toString('latin1');
   }
 
+  /** Topics with different numbers of partitions cannot be compared by the log: the second rule holds no longer. */
+  compareTopics(created: number, authorized: number): void {
+    if (created === authorized || !this.#partitionedAlike) return;
+    this.#partitionedAlike = false;
+    this.#options.emit('partition_counts_differ', { created, authorized });
+  }
+
   /** A transaction seen under another number than its update's: the second rule holds no longer. */
   #compare(createdPartition: number, authorizedPartition: number): void {
     if (createdPartition === authorizedPartition || !this.#partitionedAlike) return;
