@@ -9,7 +9,15 @@ export default defineConfig({
     reporters: [process.env['CI'] === 'true' ? 'dot' : 'default', './test/support/summary-reporter.ts'],
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
     projects: [
-      { extends: true, test: { ...node, name: 'unit', include: folders('unit', 'property', 'architecture', 'docs') } },
+      {
+        extends: true,
+        test: {
+          ...node,
+          name: 'unit',
+          include: folders('unit', 'property', 'architecture', 'docs'),
+          testTimeout: 30_000,
+        },
+      },
       {
         extends: true,
         test: {

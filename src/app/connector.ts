@@ -30,6 +30,7 @@ import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { createReviews } from './reviews.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
+import { settleStart } from './start-from.ts';
 import { requireTopics } from './topics.ts';
 import { keepWatermarksFresh } from './watermarks.ts';
 
@@ -172,6 +173,11 @@ class Connector {
     if (config.flows.has('reviews')) await this.#listen(writer, reviewEncoder);
     const cluster = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
     if (cluster === null) return;
+    if (
+      flows !== null &&
+      !(await settleStart({ ...this.#preflight(), admin, config, topics: [...flows.byTopic.keys()] }))
+    )
+      return;
     if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence, cluster });
     emit('ready', { afterMs: this.#ageMs() });
   }
@@ -196,12 +202,7 @@ class Connector {
   async #found(neighbours: Neighbours): Promise<Cluster | null> {
     const { admin, registry, writer, scoreEncoder, reviewEncoder } = neighbours;
     const config = this.#config;
-    const parts: PreflightParts = {
-      clock: this.#clock,
-      draw: this.#options.draw,
-      emit: this.#emit,
-      stop: this.#stop,
-    };
+    const parts = this.#preflight();
     const kafka = untilThere(parts, { cause: 'kafka', scope: 'start' }, async () => {
       const topics = await givenAMoment(
         this.#clock,
@@ -231,10 +232,14 @@ class Connector {
     }
   }
 
+  #preflight(): PreflightParts {
+    return { clock: this.#clock, draw: this.#options.draw, emit: this.#emit, stop: this.#stop };
+  }
+
   async #read(parts: ReadingParts): Promise<void> {
     const { flows, kafka, registry, writer, admin, fence, cluster } = parts;
     const { draw } = this.#options;
-    const { kafka: group, topics, account, buffer, commitIntervalMs, scoring } = this.#config;
+    const { kafka: group, topics, account, buffer, commitIntervalMs, scoring, parkPositions } = this.#config;
     const clock = this.#clock;
     const emit = this.#emit;
     const source = createKafkaSource({
@@ -271,6 +276,7 @@ class Connector {
       commitIntervalMs,
       clusterHash: clusterHashOf(cluster.id),
       nonce: createNonce(draw),
+      parked: parkPositions,
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
         partitionRecords: PARTITION_RECORDS,

@@ -10,7 +10,11 @@ export interface Config {
     readonly clientId: string;
     readonly groupId: string;
     readonly sessionTimeoutMs: number;
+    /** Null: a new group holds where a topic has old records. */
+    readonly startFrom: string | null;
   };
+  /** `topic:partition:offset` of records that become dead letters when they are read. */
+  readonly parkPositions: ReadonlySet<string>;
   readonly topics: {
     readonly created: string;
     readonly authorized: string;
@@ -102,7 +106,9 @@ export function toConfig(given: Values): Config {
       clientId: values.KAFKA_CLIENT_ID,
       groupId: values.KAFKA_GROUP_ID,
       sessionTimeoutMs: values.KAFKA_SESSION_TIMEOUT_MS,
+      startFrom: values.KAFKA_START_FROM === '' ? null : values.KAFKA_START_FROM,
     },
+    parkPositions: new Set(values.PARK_POSITIONS),
     topics: {
       created: values.TOPIC_CREATED,
       authorized: values.TOPIC_AUTHORIZED,

@@ -31,6 +31,8 @@ export interface Values {
   readonly KAFKA_GROUP_ID: string;
   readonly KAFKA_ALLOW_PLAINTEXT: boolean;
   readonly KAFKA_SESSION_TIMEOUT_MS: number;
+  readonly KAFKA_START_FROM: string;
+  readonly PARK_POSITIONS: readonly string[];
   readonly TOPIC_CREATED: string;
   readonly TOPIC_AUTHORIZED: string;
   readonly TOPIC_REVIEWS: string;
@@ -130,6 +132,16 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     unit: 'milliseconds',
     absent: 30_000,
     doc: 'How long the group waits for a silent member. A third of it is the time to finish work before a rebalance.',
+  }),
+  KAFKA_START_FROM: text({
+    accepts: '`earliest`, `latest`, a time such as `2026-03-01T00:00:00Z`, or a span back from now such as `-24h`',
+    pattern: /^(earliest|latest|-\d{1,9}[smhd]|\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}))$/,
+    doc: 'Where a group that has committed nothing of a topic begins. Without it, such a group holds when the topic has records older than an hour, naming how many would be sent. A group that is known goes on where it was.',
+  }),
+  PARK_POSITIONS: list({
+    accepts: '`topic:partition:offset`, comma separated',
+    pattern: /^[\w.-]{1,249}:\d{1,9}:\d{1,19}$/,
+    doc: 'Records that an operator wants out of the way: they become dead letters when they are read.',
   }),
 
   TOPIC_CREATED: text({ ...TOPIC, absent: 'payments.created', doc: 'Read by scoring.' }),

@@ -32,6 +32,8 @@ export interface EngineOptions {
   /** Identity of the offset maps: the cluster, as `clusterHashOf` writes it, and this process. */
   readonly clusterHash: string;
   readonly nonce: string;
+  /** `topic:partition:offset` of records that become dead letters when they are read. */
+  readonly parked: ReadonlySet<string>;
   /** How long a barrier before a join may take; a third of the session. */
   readonly barrierMs: number;
   readonly pressure: PressureLimits;
@@ -94,6 +96,7 @@ export class Engine implements SourceEvents {
       schemas: options.schemas,
       clock: options.clock,
       emit: options.emit,
+      parked: options.parked,
       suspend: (partition, at) => {
         this.#pause(partition, 'schema', true);
         this.#source.seek(partition, at);

@@ -12,6 +12,8 @@ export interface IntakeParts {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly emit: Emit;
+  /** `topic:partition:offset` of records that become dead letters unread. */
+  readonly parked: ReadonlySet<string>;
   /** Stops reading of a partition and puts it back to this offset. */
   readonly suspend: (partition: Partition, at: bigint) => void;
   readonly resume: (partition: Partition) => void;
@@ -80,6 +82,8 @@ export class Intake {
   }
 
   #read(dispatcher: Dispatcher, record: SourceRecord): Reading<unknown> {
+    if (this.#parts.parked.size > 0 && this.#parts.parked.has(positionOf(record)))
+      return { do: 'dead_letter', letter: { reason: 'parked_by_operator', stage: 'read' } };
     try {
       return dispatcher.flow.read(record);
     } catch (error) {
@@ -143,4 +147,8 @@ export class Intake {
       void this.#fetch(partition, dispatcher, schema, pending);
     });
   }
+}
+
+function positionOf({ topic, partition, offset }: SourceRecord): string {
+  return `${topic}:${String(partition)}:${String(offset)}`;
 }

@@ -78,6 +78,10 @@ export const LETTERS = {
     means: 'The connector itself failed on this record again and again while others succeeded.',
     mend: 'Report it with the value of dlq.detail.',
   },
+  parked_by_operator: {
+    means: 'An operator named its position in PARK_POSITIONS.',
+    mend: 'Look at it, and send it again when it is mended.',
+  },
   webhook_unrecognised: {
     means: 'An authentic webhook of a type, a decision or a shape that this version does not know.',
     mend: 'Update the connector; the letter keeps the webhook as it came.',
@@ -115,6 +119,11 @@ export const HOLDS = {
   credentials_refused: {
     means: 'The service refused user name and password.',
     mend: 'Check SERVICE_USERNAME and SERVICE_PASSWORD.',
+  },
+  start_position: {
+    means:
+      'The group has committed nothing of a topic that holds records older than an hour: whether to send them is for a person to say.',
+    mend: 'Set KAFKA_START_FROM to earliest, latest or a time, and start again.',
   },
   dead_letter_topic: {
     means: 'The dead-letter topic cannot be written.',

@@ -111,7 +111,6 @@ describe('a connector that ends in mid-traffic', () => {
     const traffic = trade(world, payments.slice(0, 300));
     await eventually('traffic', () => world.service.ledger().summary().scorings > 50);
     const second = await (await world.start()).ready();
-    console.log('XX', world.service.ledger().summary().scorings);
     await traffic;
     await eventually('both work', async () => {
       const shares = await Promise.all([first, second].map(async (each) => (await each.status())?.partitions.length));

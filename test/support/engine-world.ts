@@ -7,6 +7,8 @@ import { ManualClock, settled } from './manual-clock.ts';
 import { ScriptedFlow } from './scripted-flow.ts';
 
 export const TOPIC = 'payments';
+/** Positions that the engine parks. */
+export const PARKED = ['payments:1:70'];
 export const GROUP = 'group';
 
 /** An engine over an in-memory broker, with a flow whose steps end when the test says so. */
@@ -49,6 +51,7 @@ export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024
     commitIntervalMs: 250,
     clusterHash,
     nonce: 'test',
+    parked: new Set(PARKED),
     barrierMs: 2000,
     pressure: { partitionRecords, flowRecords: 10_000, flowBytes: 1e9 },
   });

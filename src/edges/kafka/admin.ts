@@ -34,6 +34,12 @@ export interface KafkaAdmin {
   clusterId(): Promise<string>;
   brokerCount(): Promise<number>;
   watermarks(topic: string): Promise<Watermarks[]>;
+  /** For each partition the first offset whose record is of this time (milliseconds since 1970) or later; its end where there is none. */
+  offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
+  /** Whether the group has committed anything of the topic. */
+  hasCommitted(groupId: string, topic: string): Promise<boolean>;
+  /** Commits for a group that has no members. */
+  commitFor(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,6 +76,23 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
           high: BigInt(high),
         })),
       ),
+    offsetsAt: async (topic, timestampMs) =>
+      await asked(`reading the offsets of ${topic} at a time`, async (admin) => {
+        const found = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
+        return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
+      }),
+    hasCommitted: async (groupId, topic) =>
+      await asked(`reading what ${groupId} has committed`, async (admin) => {
+        const found = await admin.fetchOffsets({ groupId, topics: [topic] });
+        // Negative: none, and what kafkajs itself writes when an offset is out of range.
+        return found.some(({ partitions }) => partitions.some(({ offset }) => BigInt(offset) >= 0n));
+      }),
+    commitFor: async (groupId, topic, offsets) => {
+      await asked(`committing for ${groupId}`, async (admin) => {
+        const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+        await admin.setOffsets({ groupId, topic, partitions });
+      });
+    },
     close: async () => {
       const open = connecting;
       connecting = null;

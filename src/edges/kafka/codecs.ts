@@ -24,28 +24,48 @@ export interface Codec {
   decompress(packed: Buffer): Promise<Buffer>;
 }
 
+/**
+ * The name of the error about a batch that does not unpack. kafkajs gives up at once on this one; on any other it would
+ * fetch the same batch again and again first, and then name its own weariness instead.
+ */
+export const UNREAD_BATCH = 'KafkaJSNotImplemented';
+
 export const ZSTD: Codec = {
   compress: async ({ buffer }) => await compress(buffer),
-  decompress: async (packed) => await decompress(packed, { maxOutputLength: MOST_BYTES }),
+  decompress: unpacking(async (packed) => await decompress(packed, { maxOutputLength: MOST_BYTES })),
 };
 
 /** Reads snappy, raw and in the framing of snappy-java; writes none. */
-export const SNAPPY: Codec = readOnly('snappy', unpackSnappy);
+export const SNAPPY: Codec = {
+  compress: writesNone,
+  decompress: unpacking((packed) => unpackSnappy(packed, MOST_BYTES)),
+};
 
 /** Reads LZ4 frames; writes none. */
-export const LZ4: Codec = readOnly('lz4', unpackLz4);
+export const LZ4: Codec = {
+  compress: writesNone,
+  decompress: unpacking((packed) => unpackLz4(packed, MOST_BYTES)),
+};
 
-function readOnly(name: string, unpack: (packed: Uint8Array, mostBytes: number) => Buffer): Codec {
-  return {
-    compress: async () => await Promise.reject(new TypeError(`This connector writes no batches in ${name}.`)),
-    decompress: async (packed) => await Promise.resolve(unpack(packed, MOST_BYTES)),
+function unpacking(unpack: (packed: Buffer) => Buffer | Promise<Buffer>): Codec['decompress'] {
+  return async (packed) => {
+    try {
+      return await unpack(packed);
+    } catch (cause) {
+      const error = new Error('A batch does not unpack.', { cause });
+      error.name = UNREAD_BATCH;
+      throw error;
+    }
   };
+}
+
+async function writesNone(): Promise<Buffer> {
+  return await Promise.reject(new TypeError('This connector writes no batches in snappy or lz4.'));
 }
 
 /**
  * Teaches kafkajs zstd, snappy and lz4; gzip it knows by itself. So the batches of producers are read in every codec that
- * Kafka has. A batch that does not unpack makes the consumer fail, and the source names the codec (`SnappyError`,
- * `Lz4Error`).
+ * Kafka has. A batch that is damaged, or unpacks to more than 256 MiB, ends the consumer with `UNREAD_BATCH`.
  */
 export function registerCodecs(): void {
   CompressionCodecs[CompressionTypes.ZSTD] = () => ZSTD;

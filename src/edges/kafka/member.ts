@@ -4,6 +4,7 @@ import { type Clock, within } from '../../kernel/clock.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type AssignUnits, type Assignor, assignersOf, Ownership } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
+import { UNREAD_BATCH } from './codecs.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
 import { toSourceRecord } from './incoming.ts';
@@ -14,8 +15,6 @@ import { type OffsetReader, type Watermarks } from './offset-reader.ts';
 import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from './owned.ts';
 import { consumerConfig } from './settings.ts';
 
-/** What kafkajs calls the error about a codec that is not registered. */
-const UNREAD_CODEC = 'KafkaJSNotImplemented';
 const DISCONNECT_MS = 8000;
 const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
@@ -102,7 +101,7 @@ export class GroupMember {
     });
     this.#listen();
     this.#forgetCrash = client.onCrash(groupId, (errorName) => {
-      this.#end(errorName === UNREAD_CODEC ? 'batch in snappy or lz4, which are not read yet' : errorName);
+      this.#end(errorName === UNREAD_BATCH ? 'a batch that does not unpack' : errorName);
     });
   }
 

@@ -41,7 +41,9 @@ export class OwnedPartitions {
 
   /** Those whose records are to be handed over now. */
   reading(): { readonly topic: string; readonly partition: number; readonly expected: bigint }[] {
-    return [...this.#all.values()].filter(flows).map(({ at, expected }) => ({ ...at, expected }));
+    return [...this.#all.values()]
+      .filter(flows)
+      .map(({ at: { topic, partition }, expected }) => ({ topic, partition, expected }));
   }
 
   get(at: TopicPartition): Owned | undefined {

@@ -1,7 +1,7 @@
 /** From this many bytes on, a native copy is faster than a loop. */
 const NATIVE_COPY = 48;
 
-/** An error that names the codec in `name`, which is all that is shown of it, and never holds data. */
+/** An error that names the codec in `name` and never holds data. */
 export function unpackError(codec: 'Snappy' | 'Lz4', what: string): Error {
   const error = new Error(`The batch cannot be unpacked: ${what}.`);
   error.name = `${codec}Error`;

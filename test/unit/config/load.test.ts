@@ -216,7 +216,9 @@ describe('values', () => {
         clientId: 'fraud-connector',
         groupId: 'fraud-connector',
         sessionTimeoutMs: 30_000,
+        startFrom: null,
       },
+      parkPositions: new Set(),
       topics: {
         created: 'payments.created',
         authorized: 'payments.authorized',

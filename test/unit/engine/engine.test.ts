@@ -167,6 +167,16 @@ describe('engine', () => {
     expect(world.engine.status().flows[0]?.outcomes).toEqual({ 'skip:tombstone': 1 });
   });
 
+  test('parks the records an operator has named, without asking the flow', async () => {
+    world.flow.answer = () => DELIVERED;
+    world.broker.skipOffsets(TOPIC, 1, 68);
+    for (let at = 0; at < 9; at += 1) world.broker.append(TOPIC, 1, { key: `k${at}`, value: `v${at}` });
+    await started(world);
+    expect(world.letters).toEqual([{ reason: 'parked_by_operator', stage: 'read' }]);
+    expect(world.flow.items).not.toContain('v2');
+    expect(world.flow.items).toHaveLength(8);
+  });
+
   test('writes the letter of an unreadable record behind the records of its key', async () => {
     world.flow.readings = (record) =>
       record.value?.toString() === 'bad'

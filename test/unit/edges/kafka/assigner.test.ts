@@ -1,6 +1,7 @@
 import { AssignerProtocol, type Cluster, type Logger } from 'kafkajs';
 import { describe, expect, test } from 'vitest';
 import {
+  assignersOf,
   decodeClaim,
   encodeClaim,
   Ownership,
@@ -68,5 +69,22 @@ describe('the assigner', () => {
     for (const of of decoded)
       expect(of?.assignment['b']).toEqual((of?.assignment['a'] ?? []).filter((partition) => partition < 2));
     expect(mismatches).toEqual([{ a: 4, b: 2 }]);
+  });
+});
+
+describe('the assigners that a member offers', () => {
+  const names = (assignor: 'co-partitioned-sticky' | 'round-robin'): string[] => {
+    const options = { ownership: new Ownership(), assign: assignUnits, onCluster: () => {} };
+    return assignersOf(assignor, ['a', 'b'], options).map(
+      (make) => make({ cluster: cluster({}), groupId: 'g', logger: {} as Logger }).name,
+    );
+  };
+
+  test('are the sticky one alone, so that members of other topics are refused', () => {
+    expect(names('co-partitioned-sticky')).toEqual(['co-partitioned-sticky:a,b']);
+  });
+
+  test('are the sticky one before round robin, for a group that is changed one by one', () => {
+    expect(names('round-robin')).toEqual(['co-partitioned-sticky:a,b', 'RoundRobinAssigner']);
   });
 });

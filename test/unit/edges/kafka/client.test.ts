@@ -55,6 +55,13 @@ describe("kafkajs' log", () => {
     write(entry('Consumer', 'Crash: KafkaJSError: a secret', { groupId: 'g' }));
     expect(crashes).toEqual(['g KafkaJSError']);
   });
+
+  test("names the broker's answer that made a consumer crash", () => {
+    const { crashes, write } = sink();
+    const text = "The group member's supported protocols are incompatible with those of existing members";
+    write(entry('Consumer', `Crash: KafkaJSProtocolError: ${text}`, { groupId: 'g' }));
+    expect(crashes).toEqual(['g KafkaJSProtocolError INCONSISTENT_GROUP_PROTOCOL']);
+  });
 });
 
 describe('the name of an error', () => {

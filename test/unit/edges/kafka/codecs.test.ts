@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import kafkajs from 'kafkajs';
 import { describe, expect, test } from 'vitest';
-import { type Codec, LZ4, registerCodecs, SNAPPY } from '../../../../src/edges/kafka/codecs.ts';
+import { type Codec, LZ4, registerCodecs, SNAPPY, UNREAD_BATCH, ZSTD } from '../../../../src/edges/kafka/codecs.ts';
 import { unpackLz4 } from '../../../../src/edges/kafka/lz4.ts';
 import { unpackSnappy } from '../../../../src/edges/kafka/snappy.ts';
 import { xxh32 } from '../../../../src/edges/kafka/xxh32.ts';
@@ -142,6 +142,13 @@ function inBlock(block: string): Buffer {
   return Buffer.concat([bytes(`${MARK} 604000`), size, content, bytes('00000000')]);
 }
 
+/** An LZ4 frame with one block that is not packed. */
+function plainBlock(length: number): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(2 ** 31 + length);
+  return Buffer.concat([bytes(`${MARK} 604000`), size, Buffer.alloc(length, 'x'), bytes('00000000')]);
+}
+
 describe('lz4', () => {
   test('repeats what it is just writing', () => {
     expect(unpackLz4(inBlock('1f 61 0100 01 50 6263646566'), PLENTY).toString()).toBe(`${'a'.repeat(21)}bcdef`);
@@ -165,13 +172,8 @@ describe('lz4', () => {
   });
 
   test('takes a plain block as it is, up to the size the head names', () => {
-    const plain = (length: number): Buffer => {
-      const size = Buffer.alloc(4);
-      size.writeUInt32LE(2 ** 31 + length);
-      return Buffer.concat([bytes(`${MARK} 604000`), size, Buffer.alloc(length, 'x'), bytes('00000000')]);
-    };
-    expect(unpackLz4(plain(65_536), PLENTY)).toEqual(Buffer.alloc(65_536, 'x'));
-    expect(outcome(unpackLz4, plain(65_537))).toBe('Lz4Error');
+    expect(unpackLz4(plainBlock(65_536), PLENTY)).toEqual(Buffer.alloc(65_536, 'x'));
+    expect(outcome(unpackLz4, plainBlock(65_537))).toBe('Lz4Error');
   });
 
   test('refuses another version, a dictionary, a block size that is none, and what is no frame', () => {
@@ -212,7 +214,8 @@ describe('kafkajs', () => {
     );
   });
 
-  test('gets a rejection, not a throw, for what does not unpack', async () => {
-    for (const codec of [SNAPPY, LZ4]) await expect(codec.decompress(Buffer.alloc(0))).rejects.toThrow('unpacked');
+  test('gives up at once on what does not unpack, by the name of the error', async () => {
+    for (const codec of [SNAPPY, LZ4, ZSTD])
+      await expect(codec.decompress(Buffer.alloc(3, 0xff))).rejects.toMatchObject({ name: UNREAD_BATCH });
   });
 });

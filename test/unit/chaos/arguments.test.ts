@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { readArguments } from '../../chaos/arguments.ts';
+
+describe('the arguments of a campaign', () => {
+  test.each([
+    [['--scenario', 'meteor'], '--scenario must be one of'],
+    [['--minutes', 'many'], '--minutes must be'],
+    [['--connectors', '5'], '--connectors must be from 1 to 4'],
+    [['--session', '5999'], '--session must be'],
+    [['--sessions', '6000'], 'sessions'],
+    [['soon'], 'soon'],
+  ])('are refused with the usage: %j', (args, expected) => {
+    const answer = readArguments(args, 7);
+    expect(answer).toContain(expected);
+    expect(answer).toContain('npm run chaos');
+  });
+
+  test('have defaults, a made-up seed among them', () => {
+    expect(readArguments([], 7)).toEqual({
+      scenario: 'mixed',
+      minutes: 2,
+      seed: 7,
+      sessionMs: 6000,
+      connectors: 2,
+      rate: 200,
+      latencyMs: 50,
+      json: null,
+    });
+  });
+
+  test('are taken as given', () => {
+    const args = ['--scenario', 'kill', '--minutes', '0.5', '--seed', '3', '--json', 'report.json'];
+    expect(readArguments(args, 7)).toMatchObject({ scenario: 'kill', minutes: 0.5, seed: 3, json: 'report.json' });
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { broken, type Evidence, killBound, reckon, repeatsAfter } from '../../chaos/reckoning.ts';
+import { type Logged, type Sighting } from '../../chaos/sightings.ts';
+
+const KEY = 'c1';
+
+const logged = (transId: string, offset: number): Logged => ({
+  partition: 0,
+  offset,
+  key: KEY,
+  transId,
+  timestampMs: 0,
+});
+
+const score = (transId: string, startedMs: number, changes: Partial<Sighting> = {}): Sighting => ({
+  kind: 'score',
+  owner: '1.1',
+  transId,
+  key: KEY,
+  startedMs,
+  endedMs: startedMs + 50,
+  status: 200,
+  ...changes,
+});
+
+const update = (transId: string, startedMs: number, changes: Partial<Sighting> = {}): Sighting =>
+  score(transId, startedMs, { kind: 'sync', key: null, ...changes });
+
+/** Two payments of one customer, both scored and reported as promised. */
+const flawless = (): Evidence => ({
+  topics: {
+    created: [logged('a', 0), logged('b', 1)],
+    authorized: [logged('a', 0), logged('b', 1)],
+    scored: new Set(['a', 'b']),
+    letters: 0,
+  },
+  acknowledged: { payments: ['a', 'b'], statuses: ['a', 'b'] },
+  sightings: [score('a', 0), score('b', 100), update('a', 200), update('b', 200)],
+  freezes: [],
+});
+
+const withSightings = (sightings: readonly Sighting[], changes: Partial<Evidence> = {}): Evidence => ({
+  ...flawless(),
+  ...changes,
+  sightings: sightings.toSorted((one, other) => one.startedMs - other.startedMs),
+});
+
+const updates = [update('a', 900), update('b', 900)];
+
+describe('the reckoning sees', () => {
+  test('nothing where nothing is wrong', () => {
+    const found = reckon(flawless());
+    expect(broken(found)).toEqual({});
+    expect(found).toMatchObject({ payments: 2, statuses: 2, repeats: [] });
+  });
+
+  test.each<[string, Evidence, Record<string, number>]>([
+    ['a payment that was never asked about', withSightings([score('a', 0), ...updates]), { notScored: 1, early: 1 }],
+    [
+      'a payment whose answer was never taken',
+      withSightings([score('a', 0), score('b', 100, { status: null }), ...updates]),
+      { notScored: 1 },
+    ],
+    [
+      'a status that was never reported',
+      withSightings([score('a', 0), score('b', 100), update('a', 900)]),
+      { notReported: 1 },
+    ],
+    [
+      'a payment without a score record',
+      { ...flawless(), topics: { ...flawless().topics, scored: new Set(['a']) } },
+      { notPublished: 1 },
+    ],
+    ['letters', { ...flawless(), topics: { ...flawless().topics, letters: 2 } }, { letters: 2 }],
+    [
+      'a loss of the brokers',
+      { ...flawless(), acknowledged: { payments: ['a', 'b', 'c'], statuses: ['a'] } },
+      { lostByKafka: 1 },
+    ],
+    ['two payments of a customer at once', withSightings([score('a', 0), score('b', 49), ...updates]), { overlaps: 1 }],
+    [
+      'two lives at one customer at once',
+      withSightings([score('a', 0), score('b', 49, { owner: '2.1' }), ...updates]),
+      { overlaps: 1, twoOwners: 1 },
+    ],
+    [
+      'two lives at one payment at once',
+      withSightings([score('a', 0), score('a', 10, { owner: '2.1' }), score('b', 100), ...updates]),
+      { twoOwners: 1 },
+    ],
+    [
+      'two lives at one status at once',
+      withSightings([score('a', 0), score('b', 100), ...updates, update('a', 910, { owner: '2.1' })]),
+      { twoOwners: 1 },
+    ],
+    ['payments in another order', withSightings([score('b', 0), score('a', 100), ...updates]), { disorders: 1 }],
+    [
+      'a status before its payment',
+      withSightings([score('a', 0), update('b', 60), score('b', 100), update('a', 900)]),
+      { early: 1 },
+    ],
+  ])('%s', (_, evidence, expected) => {
+    expect(broken(reckon(evidence))).toEqual(expected);
+  });
+
+  test('a request still open as one that is in the way', () => {
+    const open = score('a', 0, { endedMs: null, status: null });
+    expect(reckon(withSightings([open, score('b', 5000), ...updates])).overlaps).toBe(1);
+  });
+
+  test.each([
+    ['before it was given its partitions anew', 300, 350, 1],
+    ['after it was given its partitions anew', 300, 250, 0],
+  ])('a late request of a life that woke, %s', (_, atMs, assignedMs, late) => {
+    const freezes = [{ owner: '1.1', fromMs: 10, toMs: 200, assignedMs }];
+    const sightings = [score('a', 0), score('a', 100, { owner: '2.1' }), score('b', atMs), ...updates];
+    expect(reckon(withSightings(sightings, { freezes })).late).toBe(late);
+  });
+
+  test('no late request where nobody else had begun', () => {
+    const freezes = [{ owner: '1.1', fromMs: 60, toMs: 200, assignedMs: null }];
+    expect(reckon(withSightings([score('a', 0), score('b', 300), ...updates], { freezes })).late).toBe(0);
+  });
+});
+
+describe('repeats', () => {
+  test('are requests beyond the records, told apart from retries', () => {
+    const sightings = [
+      score('a', 0, { status: null }),
+      score('a', 100),
+      score('a', 200, { owner: '2.1' }),
+      score('b', 300),
+      ...updates,
+    ];
+    const { repeats } = reckon(withSightings(sightings));
+    expect(repeats).toMatchObject([
+      { first: '1.1', again: '1.1', isRetry: true, firstEndedMs: null },
+      { first: '1.1', again: '2.1', isRetry: false, firstEndedMs: 150 },
+    ]);
+  });
+
+  test('are none where the producer wrote twice', () => {
+    const { topics } = flawless();
+    const twice = { ...topics, created: [logged('a', 0), logged('b', 1), logged('a', 2)] };
+    const sightings = [score('a', 0), score('b', 100), score('a', 200), ...updates];
+    expect(reckon(withSightings(sightings, { topics: twice })).repeats).toEqual([]);
+  });
+
+  test('come of the end of the life that asked first', () => {
+    const sightings = [score('a', 0), score('b', 100), score('b', 300, { owner: '1.2' }), ...updates];
+    const { repeats } = reckon(withSightings(sightings));
+    const end = { owner: '1.1', how: 'kill', atMs: 140, code: null } as const;
+    expect(repeatsAfter(end, repeats)).toHaveLength(1);
+    expect(repeatsAfter({ ...end, atMs: 400 }, repeats)).toHaveLength(0);
+    expect(repeatsAfter({ ...end, owner: '2.1' }, repeats)).toHaveLength(0);
+  });
+
+  test('are bounded by what was open or answered shortly before', () => {
+    const end = { owner: '1.1', how: 'kill', atMs: 1000, code: null } as const;
+    const sightings = [
+      score('a', 500),
+      score('b', 900),
+      score('c', 980, { endedMs: null }),
+      score('d', 990, { owner: '2.1' }),
+    ];
+    expect(killBound(end, sightings, 100)).toBe(2);
+    expect(killBound(end, sightings, 600)).toBe(3);
+  });
+});

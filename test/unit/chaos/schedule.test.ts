@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { planOf, type PlanOptions, type Scenario, SCENARIOS } from '../../chaos/schedule.ts';
+
+const options = (scenario: Scenario, changes: Partial<PlanOptions> = {}): PlanOptions => ({
+  scenario,
+  seed: 1,
+  connectors: 4,
+  sessionMs: 6000,
+  forMs: 600_000,
+  ...changes,
+});
+
+describe('the plan of a campaign', () => {
+  test.each(SCENARIOS)('%s: is the same for the same seed', (scenario) => {
+    expect(planOf(options(scenario))).toEqual(planOf(options(scenario)));
+  });
+
+  test.each(['kill', 'broker', 'freeze', 'mixed'] as const)('%s: is another one for another seed', (scenario) => {
+    expect(planOf(options(scenario))).not.toEqual(planOf(options(scenario, { seed: 2 })));
+  });
+
+  test.each(SCENARIOS)('%s: goes forward in time and ends in time', (scenario) => {
+    const { steps, endMs } = planOf(options(scenario));
+    const times = steps.map(({ atMs }) => atMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times.at(-1)).toBeLessThan(endMs);
+  });
+
+  test('clean: runs one, two, four and one again, each of them in turn, and never stops the last', () => {
+    const running = new Set([1]);
+    const counts: number[] = [];
+    const stopped: number[] = [];
+    for (const { act } of planOf(options('clean')).steps) {
+      if (act.do === 'start') running.add(act.connector);
+      if (act.do === 'stop' && running.delete(act.connector)) stopped.push(act.connector);
+      counts.push(running.size);
+    }
+    expect(counts.slice(0, 6)).toEqual([2, 3, 4, 3, 2, 1]);
+    expect(Math.min(...counts)).toBe(1);
+    expect(new Set(stopped)).toEqual(new Set([1, 2, 3, 4]));
+  });
+
+  test('freeze: lasts longer than the session', () => {
+    const lengths = planOf(options('freeze')).steps.map(({ act }) => (act.do === 'freeze' ? act.forMs : 0));
+    expect(Math.min(...lengths)).toBeGreaterThan(6000);
+  });
+
+  test('mixed: has each kind of fault, one about every ten seconds', () => {
+    const { steps } = planOf(options('mixed'));
+    expect(new Set(steps.map(({ act }) => act.do))).toEqual(new Set(['kill', 'restart', 'freeze', 'kill_node']));
+    expect(steps.length).toBeGreaterThan(50);
+    expect(steps.length).toBeLessThan(75);
+  });
+});
