@@ -5,7 +5,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { type AssignUnits, type Assignor, assignersOf, Ownership } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { UNREAD_BATCH } from './codecs.ts';
-import { kafkaErrorName } from './errors.ts';
+import { causeCode, kafkaErrorName } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
 import { toSourceRecord } from './incoming.ts';
 import { JoinGuard } from './join-guard.ts';
@@ -182,6 +182,9 @@ export class GroupMember {
     try {
       await this.#commitOffsets({ topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) });
     } catch (error) {
+      // The brokers store the other partitions of the request all the same.
+      if (causeCode(error) === 'OFFSET_METADATA_TOO_LARGE')
+        throw new Fault('METADATA_TOO_LARGE', 'The brokers take less metadata with a commit.', { cause: error });
       throw new Fault('KAFKA_FAILED', `The commit failed or its outcome is unknown: ${kafkaErrorName(error)}.`, {
         cause: error,
       });
