@@ -115,8 +115,10 @@ class Fields {
   }
 
   extra(): string {
+    const names = Object.keys(this.#answer).filter((name) => !this.#taken.has(name));
+    if (names.length === 0) return '{}';
     // fromEntries defines properties, so that a field named __proto__ is a field like any other.
-    return JSON.stringify(Object.fromEntries(Object.entries(this.#answer).filter(([name]) => !this.#taken.has(name))));
+    return JSON.stringify(Object.fromEntries(names.map((name) => [name, this.#answer[name]])));
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type EngineSignals, type Position, type SourceRecord } from '../../engine/ports.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
@@ -28,8 +29,8 @@ type Knowledge = 'ended' | 'not_in_log' | 'coming' | 'blind';
  */
 export class Alignment implements ScoredTransactions {
   readonly #options: AlignmentOptions;
-  /** By trans_id, oldest first. */
-  readonly #facts = new Map<string, ScoredFact>();
+  /** By trans_id; looked at by `peek`, so that what was noted longest ago goes first. */
+  readonly #facts = new LRUCache<string, ScoredFact>({ max: FACTS_KEPT });
   /** The first end of the created partition that was seen after the update came; read up to there, nothing before the update is missing. */
   readonly #ends = new WeakMap<Update, bigint>();
   /** Since when somebody waits for a newer end of a created partition; monotonic. */
@@ -46,18 +47,13 @@ export class Alignment implements ScoredTransactions {
   }
 
   note(transId: string, fact: ScoredFact): void {
-    this.#facts.delete(transId);
     this.#facts.set(transId, fact);
-    if (this.#facts.size > FACTS_KEPT) {
-      const [oldest] = this.#facts.keys();
-      if (oldest !== undefined) this.#facts.delete(oldest);
-    }
     this.#signals?.wake(transId);
   }
 
   /** What is remembered of a transaction: the last 100,000 that ended here. */
   fact(transId: string): ScoredFact | null {
-    return this.#facts.get(transId) ?? null;
+    return this.#facts.peek(transId) ?? null;
   }
 
   mayStart(update: Update, record: SourceRecord, nowMs: number): boolean {
@@ -83,7 +79,7 @@ export class Alignment implements ScoredTransactions {
 
   #know(update: Update, record: SourceRecord): Knowledge {
     if (this.#options.scoreWaitMs === 0) return 'ended';
-    const fact = this.#facts.get(update.transId);
+    const fact = this.#facts.peek(update.transId);
     if (fact !== undefined) {
       this.#compare(fact.partition, record.partition);
       return 'ended';
