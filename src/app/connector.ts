@@ -277,6 +277,7 @@ class Connector {
       clusterHash: clusterHashOf(cluster.id),
       nonce: createNonce(draw),
       parked: parkPositions,
+      onGap: group.onOffsetGap,
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
         partitionRecords: PARTITION_RECORDS,

@@ -12,6 +12,7 @@ export interface Config {
     readonly sessionTimeoutMs: number;
     /** Null: a new group holds where a topic has old records. */
     readonly startFrom: string | null;
+    readonly onOffsetGap: 'earliest' | 'stop';
   };
   /** `topic:partition:offset` of records that become dead letters when they are read. */
   readonly parkPositions: ReadonlySet<string>;
@@ -107,6 +108,7 @@ export function toConfig(given: Values): Config {
       groupId: values.KAFKA_GROUP_ID,
       sessionTimeoutMs: values.KAFKA_SESSION_TIMEOUT_MS,
       startFrom: values.KAFKA_START_FROM === '' ? null : values.KAFKA_START_FROM,
+      onOffsetGap: values.KAFKA_OFFSET_GAP,
     },
     parkPositions: new Set(values.PARK_POSITIONS),
     topics: {

@@ -9,8 +9,9 @@ import { type Partition } from './partition.ts';
 import { type DeadLetters, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { WaitQueue } from './wait-queue.ts';
 
-/** How often a blocked lane is asked again when nobody woke it. */
+/** When a blocked lane is asked again that nobody woke: doubling from the first to the last. */
 const ASK_AGAIN_MS = 500;
+const ASK_AGAIN_MAX_MS = 2000;
 /** Letters being written at once, per flow. */
 const LETTERS_IN_FLIGHT = 256;
 const FAULTS_BEFORE_LETTER = 8;
@@ -50,10 +51,8 @@ export class Dispatcher {
   readonly #outcomes = new Map<string, number>();
   readonly #round = new Fifo<Partition>();
   readonly #waiting = new WaitQueue<Entry>();
-  /** Blocked heads, by lane, for `wake`; one lane may be blocked in two partitions, then the later one is found by the sweep only. */
-  readonly #blockedLanes = new Map<string, Entry>();
-  readonly #blocked = new Set<Entry>();
-  #askAgainAtMs: number | null = null;
+  /** Blocked heads, by lane, for `wake`; where a lane is blocked in two partitions, the earlier one is asked again in its time. */
+  readonly #blocked = new Map<string, Entry>();
   #lettersInFlight = 0;
   #pumping = false;
   #ended = 0;
@@ -96,30 +95,23 @@ export class Dispatcher {
 
   /** When `tick` must be called next; null: nothing is due. */
   nextDueMs(): number | null {
-    return earliest(earliest(this.#waiting.nextDueMs(), this.#askAgainAtMs), this.flow.due());
+    return earliest(this.#waiting.nextDueMs(), this.flow.due());
   }
 
   /** Moves what has fallen due. */
   tick(nowMs: number): void {
     const due = this.flow.due();
     if (due !== null && due <= nowMs) this.flow.tick(nowMs);
-    for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs))
+    for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs)) {
+      this.#unblock(entry);
       this.#resume(entry);
-    if (this.#askAgainAtMs !== null && this.#askAgainAtMs <= nowMs) this.askAgain();
-  }
-
-  /** Asks every blocked lane again. */
-  askAgain(): void {
-    this.#askAgainAtMs = null;
-    const entries = [...this.#blocked];
-    this.#blocked.clear();
-    this.#blockedLanes.clear();
-    for (const entry of entries) this.#resume(entry);
+    }
   }
 
   wake(lane: string): void {
-    const entry = this.#blockedLanes.get(lane);
+    const entry = this.#blocked.get(lane);
     if (entry === undefined) return;
+    this.#waiting.remove(entry);
     this.#unblock(entry);
     this.#resume(entry);
     this.pump();
@@ -296,14 +288,14 @@ export class Dispatcher {
   #block(entry: Entry, why: HoldCause, nowMs: number): void {
     this.#remember(entry, why, nowMs);
     entry.state = 'blocked';
-    this.#blocked.add(entry);
-    this.#blockedLanes.set(entry.lane, entry);
-    this.#askAgainAtMs ??= nowMs + ASK_AGAIN_MS;
+    entry.dueMs = nowMs + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MS * 2 ** entry.asks);
+    entry.asks = Math.min(entry.asks + 1, 10);
+    this.#waiting.add(entry);
+    this.#blocked.set(entry.lane, entry);
   }
 
   #unblock(entry: Entry): void {
-    if (!this.#blocked.delete(entry)) return;
-    if (this.#blockedLanes.get(entry.lane) === entry) this.#blockedLanes.delete(entry.lane);
+    if (this.#blocked.get(entry.lane) === entry) this.#blocked.delete(entry.lane);
   }
 
   #resume(entry: Entry): void {

@@ -16,7 +16,7 @@ import {
   type SourceRecord,
   type TopicPartition,
 } from './ports.ts';
-import { startPosition } from './start-position.ts';
+import { type Gap, startPosition } from './start-position.ts';
 import { isFull, type PressureLimits } from './pressure.ts';
 
 export interface EngineOptions {
@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly nonce: string;
   /** `topic:partition:offset` of records that become dead letters when they are read. */
   readonly parked: ReadonlySet<string>;
+  /** What to do where the committed offset is not in the log any more: read on, or hold the partition until somebody has looked. */
+  readonly onGap: 'earliest' | 'stop';
   /** How long a barrier before a join may take; a third of the session. */
   readonly barrierMs: number;
   readonly pressure: PressureLimits;
@@ -239,8 +241,10 @@ export class Engine implements SourceEvents {
     if (known !== undefined && this.#commits.isOurs(known, at)) known.committed = at.committed;
     else {
       if (known !== undefined) this.#lose(known);
-      const partition = new Partition(at, (this.#epoch += 1), this.#startOf(at));
-      this.#restore(partition, at);
+      const { start, gap } = startPosition(at);
+      const partition = new Partition(at, (this.#epoch += 1), start);
+      if (gap === null) this.#restore(partition, at);
+      else this.#miss(partition, at, gap);
       partition.asOfMs = this.#clock.monotonicMs();
       partition.orphans = this.#leaving.get(name) ?? 0;
       this.#partitions.set(name, partition);
@@ -249,24 +253,6 @@ export class Engine implements SourceEvents {
     if (partition === undefined) return;
     this.#source.seek(at, partition.tracker.next);
     if (partition.pauses.size === 0) this.#source.resume([at]);
-  }
-
-  /** Where reading starts; what is gone is said. */
-  #startOf(at: AssignedPartition): bigint {
-    const { start, gap } = startPosition(at);
-    if (gap !== null) {
-      const { topic, partition, committed } = at;
-      const from = String(committed);
-      this.#options.emit('offset_gap', {
-        topic,
-        partition,
-        why: gap.why,
-        from,
-        to: String(start),
-        missing: String(gap.missing),
-      });
-    }
-    return start;
   }
 
   /** Takes over what the last owner had finished above its committed offset. */
@@ -279,11 +265,21 @@ export class Engine implements SourceEvents {
     partition.mapTimestampMs = map.ranges.length > 0 ? map.timestampMs : null;
   }
 
+  /** Says what is gone, and holds the partition if it was told to. */
+  #miss(partition: Partition, at: AssignedPartition, { why, missing }: Gap): void {
+    const place = { topic: at.topic, partition: at.partition, from: String(at.committed), to: String(partition.start) };
+    this.#options.emit('offset_gap', { ...place, why, missing: String(missing) });
+    if (this.#options.onGap === 'earliest') return;
+    partition.pauses.add('gap');
+    this.#dispatchers.get(at.topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
+  }
+
   #lose(partition: Partition): void {
     const name = nameOfPartition(partition);
     this.#partitions.delete(name);
     const dispatcher = this.#dispatchers.get(partition.topic);
     if (dispatcher !== undefined) {
+      if (partition.pauses.has('gap')) dispatcher.holds.leave('offset_gap', this.#clock.monotonicMs());
       dispatcher.drop(partition);
       this.#intake.drop(partition, dispatcher);
     }

@@ -38,6 +38,8 @@ export class Entry implements Job<unknown, unknown>, Due {
   letter: Letter | null;
   /** What it waits or waited for; kept through retries. */
   why: HoldCause | null = null;
+  /** How often the flow has said not yet. */
+  asks = 0;
   faults = 0;
   /** How many records of the flow had ended when it failed first. */
   endedAtFirstFault = 0;

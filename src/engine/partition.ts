@@ -10,7 +10,7 @@ import {
 import { Tracker } from './tracker.ts';
 
 /** Why reading of a partition pauses; reading goes on when no reason is left. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'map_full' | 'schema';
+export type PauseReason = 'partition_full' | 'flow_full' | 'map_full' | 'schema' | 'gap';
 
 /**
  * One owned partition, from its assignment to its loss: what was read of it, in lanes.

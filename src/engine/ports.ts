@@ -89,7 +89,7 @@ export interface Flow<Item, Carry> {
   read(record: SourceRecord): Reading<Item>;
   /** One step at a time runs per lane of a topic-partition, in the order of the log. */
   lane(item: Item, record: SourceRecord): string;
-  /** Null, or why not yet. Asked only for the head of a lane; asked again after `wake`, or half a second later. */
+  /** Null, or why not yet. Asked only for the head of a lane; asked again after `wake`, and by itself after half a second, one, then every two. */
   mayStart(job: Job<Item, Carry>, nowMs: number): HoldCause | null;
   /** How many steps may start now: what the gate has free. So p-limit never queues. */
   room(nowMs: number): number;

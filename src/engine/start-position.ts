@@ -1,12 +1,17 @@
 import { type AssignedPartition } from './ports.ts';
 
+/** Why the committed offset is not in the log, and how many records were not read and are gone. */
+export interface Gap {
+  readonly why: 'expired' | 'truncated' | 'recreated';
+  readonly missing: bigint;
+}
+
 /**
- * Where reading of a newly owned partition begins. `gap`: what lies between the committed offset and the log is gone,
- * or never was; `missing` counts the records that were not read and cannot be any more.
+ * Where reading of a newly owned partition begins. `gap`: the committed offset is not in the log.
  */
 export interface StartPosition {
   readonly start: bigint;
-  readonly gap: null | { readonly why: 'expired' | 'truncated' | 'recreated'; readonly missing: bigint };
+  readonly gap: Gap | null;
 }
 
 /**

@@ -125,6 +125,10 @@ export const HOLDS = {
       'The group has committed nothing of a topic that holds records older than an hour: whether to send them is for a person to say.',
     mend: 'Set KAFKA_START_FROM to earliest, latest or a time, and start again.',
   },
+  offset_gap: {
+    means: 'The committed offset of a partition is not in the log any more, and KAFKA_OFFSET_GAP is stop.',
+    mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
+  },
   dead_letter_topic: {
     means: 'The dead-letter topic cannot be written.',
     mend: 'Create it (`topics create`) or give the right to write.',

@@ -1,4 +1,4 @@
-import { Engine } from '../../src/engine/engine.ts';
+import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
 import { type DeadLetters, type Flow, type Schemas } from '../../src/engine/ports.ts';
 import { type EventName } from '../../src/kernel/emit.ts';
 import { type HoldCause, type Letter } from '../../src/kernel/outcome.ts';
@@ -24,7 +24,11 @@ export interface World {
   schemas: Schemas;
 }
 
-export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024, clusterHash = 'AAAAAA'): World {
+export function makeWorld(
+  broker = new InMemoryBroker(),
+  partitionRecords = 1024,
+  over: Partial<EngineOptions> = {},
+): World {
   if (broker.partitions(TOPIC) === 0) broker.createTopic(TOPIC, 2);
   const flow = new ScriptedFlow();
   const clock = new ManualClock();
@@ -49,11 +53,13 @@ export function makeWorld(broker = new InMemoryBroker(), partitionRecords = 1024
       said.push(name);
     },
     commitIntervalMs: 250,
-    clusterHash,
+    clusterHash: 'AAAAAA',
     nonce: 'test',
     parked: new Set(PARKED),
+    onGap: 'earliest',
     barrierMs: 2000,
     pressure: { partitionRecords, flowRecords: 10_000, flowBytes: 1e9 },
+    ...over,
   });
   const world: World = {
     broker,

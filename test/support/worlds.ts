@@ -216,6 +216,7 @@ export class World {
       commitIntervalMs: 250,
       clusterHash: 'AAAAAA',
       parked: new Set(),
+      onGap: 'earliest',
       nonce: `member-${String(this.#members.length)}`,
       barrierMs: 2000,
       pressure: { partitionRecords: 6, flowRecords: 12, flowBytes: 1e9 },

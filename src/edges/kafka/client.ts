@@ -14,7 +14,7 @@ export interface KafkaClient {
   readonly patient: Kafka;
   /** Gives up soon, for callers with retries of their own. */
   readonly brisk: Kafka;
-  /** Calls the listener at the moment a consumer of the group crashes; returns what ends that. */
+  /** Calls the listener at the moment a consumer of the group crashes, whichever of this client; returns what ends that. */
   onCrash(groupId: string, listener: (errorName: string) => void): () => void;
 }
 

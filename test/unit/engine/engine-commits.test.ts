@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type EngineOptions } from '../../../src/engine/engine.ts';
 import { decodeMap } from '../../../src/engine/offset-map.ts';
 import { Fault } from '../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../src/kernel/outcome.ts';
@@ -22,9 +23,9 @@ async function stuck(others: number, broker?: InMemoryBroker): Promise<World> {
 }
 
 /** kill -9, and another process in its place. */
-async function restarted(world: World, clusterHash?: string): Promise<World> {
+async function restarted(world: World, over: Partial<EngineOptions> = {}): Promise<World> {
   world.source.vanish();
-  const next = makeWorld(world.broker, 10_000, clusterHash);
+  const next = makeWorld(world.broker, 10_000, over);
   next.flow.limit = 10_000;
   next.flow.answer = () => DELIVERED;
   await next.engine.start();
@@ -59,7 +60,7 @@ describe('what is committed', () => {
 
   test('is not believed in another cluster: what it covers is done again, and said', async () => {
     const world = await stuck(3);
-    const next = await restarted(world, 'BBBBBB');
+    const next = await restarted(world, { clusterHash: 'BBBBBB' });
     expect(next.flow.items).toEqual(['stuck', 'v0', 'v1', 'v2']);
     expect(next.said).toContain('offset_map_ignored');
   });
@@ -140,5 +141,33 @@ describe('while commits fail', () => {
     }
     expect(world.flow.items.length).toBeGreaterThan(15);
     expect(world.flow.items.length).toBeLessThan(25);
+  });
+});
+
+describe('where the committed offset is not in the log any more', () => {
+  async function gone(onGap: 'earliest' | 'stop'): Promise<World> {
+    const world = makeWorld(undefined, 1024, { onGap });
+    for (const value of ['a', 'b', 'c']) world.broker.append(TOPIC, 0, { key: value, value });
+    world.broker.append(TOPIC, 1, { key: 'd', value: 'd' });
+    world.broker.commitAs(GROUP, { topic: TOPIC, partition: 0, offset: 0n, metadata: '' });
+    world.broker.expire(TOPIC, 0, 1n);
+    await started(world);
+    return world;
+  }
+
+  test('reading goes on from the oldest record, and what is missing is said', async () => {
+    const world = await gone('earliest');
+    expect(world.said).toContain('offset_gap');
+    expect(world.flow.items.toSorted()).toEqual(['b', 'c', 'd']);
+  });
+
+  test('the partition holds if it was told to, by name, and the others go on', async () => {
+    const world = await gone('stop');
+    expect(world.flow.items).toEqual(['d']);
+    expect(world.engine.status().flows[0]?.waits).toMatchObject([{ cause: 'offset_gap' }]);
+    await tick(world, 3000);
+    expect(world.said).toContain('hold_started');
+    world.source.crash();
+    expect(world.engine.status().flows[0]?.waits).toEqual([]);
   });
 });

@@ -143,6 +143,28 @@ describe('engine', () => {
     expect(world.flow.items).toEqual(['b1', 'a1']);
   });
 
+  test('asks a lane that stays blocked ever more seldom, at least every two seconds', async () => {
+    let asked = 0;
+    world.flow.blocks = () => {
+      asked += 1;
+      return 'not_scored_yet';
+    };
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    for (const [ms, times] of [
+      [500, 2],
+      [1000, 3],
+      [2000, 4],
+      [2000, 5],
+      [2000, 6],
+    ] as const) {
+      await tick(world, ms - 1);
+      expect(asked).toBe(times - 1);
+      await tick(world, 1);
+      expect(asked).toBe(times);
+    }
+  });
+
   test('ends a dead letter only after it was written, and never runs the step again for it', async () => {
     world.letterAnswer = 'dead_letter_topic';
     world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
