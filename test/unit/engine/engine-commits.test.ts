@@ -144,17 +144,18 @@ describe('while commits fail', () => {
   });
 });
 
-describe('where the committed offset is not in the log any more', () => {
-  async function gone(onGap: 'earliest' | 'stop'): Promise<World> {
-    const world = makeWorld(undefined, 1024, { onGap });
-    for (const value of ['a', 'b', 'c']) world.broker.append(TOPIC, 0, { key: value, value });
-    world.broker.append(TOPIC, 1, { key: 'd', value: 'd' });
-    world.broker.commitAs(GROUP, { topic: TOPIC, partition: 0, offset: 0n, metadata: '' });
-    world.broker.expire(TOPIC, 0, 1n);
-    await started(world);
-    return world;
-  }
+/** A world whose group has committed an offset that has expired. */
+async function gone(onGap: 'earliest' | 'stop'): Promise<World> {
+  const world = makeWorld(undefined, 1024, { onGap });
+  for (const value of ['a', 'b', 'c']) world.broker.append(TOPIC, 0, { key: value, value });
+  world.broker.append(TOPIC, 1, { key: 'd', value: 'd' });
+  world.broker.commitAs(GROUP, { topic: TOPIC, partition: 0, offset: 0n, metadata: '' });
+  world.broker.expire(TOPIC, 0, 1n);
+  await started(world);
+  return world;
+}
 
+describe('where the committed offset is not in the log any more', () => {
   test('reading goes on from the oldest record, and what is missing is said', async () => {
     const world = await gone('earliest');
     expect(world.said).toContain('offset_gap');
