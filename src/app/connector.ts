@@ -252,6 +252,7 @@ class Connector {
       emit,
       fence,
       assign: assignUnits,
+      assignor: group.assignor,
       onMismatch: (partitions) => {
         flows.alignment.compareTopics(partitions[topics.created] ?? 0, partitions[topics.authorized] ?? 0);
       },

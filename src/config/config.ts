@@ -12,6 +12,7 @@ export interface Config {
     readonly sessionTimeoutMs: number;
     /** Null: a new group holds where a topic has old records. */
     readonly startFrom: string | null;
+    readonly assignor: 'co-partitioned-sticky' | 'round-robin';
     readonly onOffsetGap: 'earliest' | 'stop';
   };
   /** `topic:partition:offset` of records that become dead letters when they are read. */
@@ -108,6 +109,7 @@ export function toConfig(given: Values): Config {
       groupId: values.KAFKA_GROUP_ID,
       sessionTimeoutMs: values.KAFKA_SESSION_TIMEOUT_MS,
       startFrom: values.KAFKA_START_FROM === '' ? null : values.KAFKA_START_FROM,
+      assignor: values.KAFKA_ASSIGNOR,
       onOffsetGap: values.KAFKA_OFFSET_GAP,
     },
     parkPositions: new Set(values.PARK_POSITIONS),

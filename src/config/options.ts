@@ -32,6 +32,7 @@ export interface Values {
   readonly KAFKA_ALLOW_PLAINTEXT: boolean;
   readonly KAFKA_SESSION_TIMEOUT_MS: number;
   readonly KAFKA_START_FROM: string;
+  readonly KAFKA_ASSIGNOR: 'co-partitioned-sticky' | 'round-robin';
   readonly KAFKA_OFFSET_GAP: 'earliest' | 'stop';
   readonly PARK_POSITIONS: readonly string[];
   readonly TOPIC_CREATED: string;
@@ -138,6 +139,11 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     accepts: '`earliest`, `latest`, a time such as `2026-03-01T00:00:00Z`, or a span back from now such as `-24h`',
     pattern: /^(earliest|latest|-\d{1,9}[smhd]|\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}))$/,
     doc: 'Where a group that has committed nothing of a topic begins. Without it, such a group holds when the topic has records older than an hour, naming how many would be sent. A group that is known goes on where it was.',
+  }),
+  KAFKA_ASSIGNOR: choice({
+    of: ['co-partitioned-sticky', 'round-robin'],
+    absent: 'co-partitioned-sticky',
+    doc: 'How the group shares its partitions: partition p of both topics to one process, which keeps what it had. `round-robin` only while a group is changed over from another assignor, process by process.',
   }),
   KAFKA_OFFSET_GAP: choice({
     of: ['earliest', 'stop'],

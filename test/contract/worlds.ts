@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { type Admin, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import { createKafkaAdmin, type KafkaAdmin } from '../../src/edges/kafka/admin.ts';
 import { createKafkaClient, type KafkaClient } from '../../src/edges/kafka/client.ts';
 import { FenceFeed } from '../../src/edges/kafka/fence-feed.ts';
 import { OffsetReader } from '../../src/edges/kafka/offset-reader.ts';
-import { createKafkaSource } from '../../src/edges/kafka/source.ts';
+import { createKafkaSource, type SourceOptions } from '../../src/edges/kafka/source.ts';
 import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { assignUnits } from '../../src/engine/assignment.ts';
 import {
@@ -22,7 +22,13 @@ import { InMemoryBroker, InMemorySource } from '../support/in-memory-source.ts';
 export class Recorder implements SourceEvents {
   readonly log: string[] = [];
   readonly received: SourceRecord[] = [];
-  readonly spans: { readonly from: bigint; readonly next: bigint }[] = [];
+  /** `assignment`: the how manieth they came in. */
+  readonly spans: {
+    readonly at: TopicPartition;
+    readonly from: bigint;
+    readonly next: bigint;
+    readonly assignment: number;
+  }[] = [];
   readonly assignments: (readonly AssignedPartition[])[] = [];
   barriers = 0;
   losses = 0;
@@ -47,7 +53,7 @@ export class Recorder implements SourceEvents {
 
   records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void {
     this.log.push('records');
-    this.spans.push({ from, next });
+    this.spans.push({ at, from, next, assignment: this.assignments.length });
     this.onRecords(at, records);
     this.received.push(...records);
   }
@@ -71,11 +77,16 @@ export class Recorder implements SourceEvents {
   }
 }
 
+/** How a source may differ from the default. */
+export type Variant = Pick<SourceOptions, 'assignor' | 'metadataMaxAgeMs' | 'onMismatch'>;
+
 /** What the contract needs of a cluster, whatever stands behind it. */
 export interface World {
   createTopic(partitions: number): Promise<string>;
   append(topic: string, partition: number, values: readonly string[]): Promise<void>;
-  source(groupId: string, topics: readonly string[]): Source;
+  source(groupId: string, topics: readonly string[], variant?: Variant): Source;
+  /** Writes what a group has committed, from outside; the group has no members then. */
+  put(groupId: string, at: TopicPartition, offset: bigint): Promise<void>;
   committed(groupId: string, at: TopicPartition): Promise<{ offset: bigint | null; metadata: string }>;
   /** Ends the membership of a source that has been assigned `at`, from inside. */
   crash(source: Source, recorder: Recorder, at: TopicPartition): Promise<void>;
@@ -87,6 +98,8 @@ export interface World {
   linger(): Promise<void>;
   /** Names of what was said. */
   readonly said: readonly EventName[];
+  /** The errors of holds and of failed memberships. */
+  readonly errors: readonly string[];
   close(): Promise<void>;
 }
 
@@ -95,6 +108,7 @@ export async function inMemoryWorld(): Promise<World> {
   const broker = new InMemoryBroker();
   return {
     said: [],
+    errors: [],
     createTopic: async (partitions) => {
       await Promise.resolve();
       const topic = `topic-${randomUUID()}`;
@@ -106,6 +120,10 @@ export async function inMemoryWorld(): Promise<World> {
       for (const value of values) broker.append(topic, partition, { key: 'k', value });
     },
     source: (groupId, topics) => broker.source(groupId, topics),
+    put: async (groupId, at, offset) => {
+      await Promise.resolve();
+      broker.commitAs(groupId, { ...at, offset, metadata: '' });
+    },
     committed: async (groupId, { topic, partition }) => {
       await Promise.resolve();
       const found = broker.committed(groupId, topic, partition);
@@ -138,21 +156,31 @@ export async function inMemoryWorld(): Promise<World> {
 export const SESSION_MS = 6000;
 
 /** A client whose events are collected. */
-export function connect(brokers: readonly string[]): {
+export function connect(
+  brokers: readonly string[],
+  { said, errors }: { said: EventName[]; errors: string[] } = { said: [], errors: [] },
+): {
   readonly client: KafkaClient;
   readonly emit: Emit;
   readonly said: EventName[];
+  readonly errors: string[];
 } {
-  const said: EventName[] = [];
-  const emit: Emit = (event) => {
+  const emit: Emit = (event, fields) => {
     said.push(event);
+    if ('error' in fields) errors.push(fields.error);
   };
   const settings = { brokers, clientId: 'contract', sessionTimeoutMs: SESSION_MS };
-  return { client: createKafkaClient(settings, emit), emit, said };
+  return { client: createKafkaClient(settings, emit), emit, said, errors };
 }
 
-export async function kafkaWorld(brokers: readonly string[]): Promise<World> {
-  const { client, emit, said } = connect(brokers);
+/** A real cluster, with what only it can do. */
+export interface KafkaWorld extends World {
+  readonly raw: Admin;
+  rest(ms: number): Promise<void>;
+}
+
+export async function kafkaWorld(brokers: readonly string[], replication = 1): Promise<KafkaWorld> {
+  const { client, emit, said, errors } = connect(brokers);
   const admin: KafkaAdmin = createKafkaAdmin(client);
   const offsets = new OffsetReader(client);
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
@@ -167,15 +195,22 @@ export async function kafkaWorld(brokers: readonly string[]): Promise<World> {
   };
   return {
     said,
+    errors,
+    raw,
+    rest: async (ms) => {
+      await sleep(ms);
+    },
     append,
     createTopic: async (partitions) => {
       const topic = `topic-${randomUUID()}`;
-      await admin.createTopics([{ topic, partitions, replication: 1 }]);
+      await admin.createTopics([{ topic, partitions, replication }]);
       return topic;
     },
-    source: (groupId, topics) =>
+    source: (groupId, topics, variant = {}) =>
       createKafkaSource({
-        client,
+        ...variant,
+        // One each, as each process has: a crash is told to all consumers of a group that one client has made.
+        client: connect(brokers, { said, errors }).client,
         groupId,
         topics,
         emit,
@@ -185,6 +220,22 @@ export async function kafkaWorld(brokers: readonly string[]): Promise<World> {
         fence: new FenceFeed({ clock: systemClock, sessionTimeoutMs: SESSION_MS }),
         assign: assignUnits,
       }),
+    put: async (groupId, { topic, partition }, offset) => {
+      // The admin's own way waits for a fetch of five seconds.
+      const member = kafka.consumer({ groupId, maxWaitTimeInMs: 100 });
+      const joined = Promise.withResolvers<void>();
+      member.on(member.events.GROUP_JOIN, () => {
+        // Else it would fetch at the new offset, and overwrite one that is out of range.
+        member.pause([{ topic }]);
+        joined.resolve();
+      });
+      await member.connect();
+      await member.subscribe({ topics: [topic] });
+      await member.run({ autoCommit: false, eachBatch: async () => await Promise.resolve() });
+      await joined.promise;
+      await member.commitOffsets([{ topic, partition, offset: offset.toString() }]);
+      await member.disconnect();
+    },
     committed: async (groupId, at) => {
       const [found] = await offsets.readBack(groupId, [at]);
       return { offset: found?.committed ?? null, metadata: found?.metadata ?? '' };
@@ -202,7 +253,7 @@ export async function kafkaWorld(brokers: readonly string[]): Promise<World> {
       await raw.deleteTopicRecords({ topic, partitions: [{ partition, offset: low.toString() }] });
     },
     until: async (condition) => {
-      const deadlineMs = performance.now() + 30_000;
+      const deadlineMs = performance.now() + 50_000;
       while (!condition()) {
         if (performance.now() > deadlineMs) throw new Error('it did not come to that');
         await sleep(20);

@@ -12,7 +12,7 @@ import { JoinGuard } from './join-guard.ts';
 import { MemberWatch } from './member-watch.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type OffsetReader, type Watermarks } from './offset-reader.ts';
-import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from './owned.ts';
+import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
 import { consumerConfig } from './settings.ts';
 
 const DISCONNECT_MS = 8000;
@@ -394,10 +394,4 @@ export class GroupMember {
     this.#watch.stop();
     this.#nap.wake();
   }
-}
-
-function toKafkaPartitions(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
-  const topics = new Map<string, number[]>();
-  for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition]);
-  return [...topics].map(([topic, of]) => ({ topic, partitions: of }));
 }

@@ -95,3 +95,10 @@ export function judgeEmpty(
 export function nameOfPartition({ topic, partition }: TopicPartition): string {
   return `${topic} ${partition}`;
 }
+
+/** Partitions grouped by topic, as kafkajs wants them. */
+export function toKafkaPartitions(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
+  const topics = new Map<string, number[]>();
+  for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition]);
+  return [...topics].map(([topic, of]) => ({ topic, partitions: of }));
+}

@@ -217,6 +217,7 @@ describe('values', () => {
         groupId: 'fraud-connector',
         sessionTimeoutMs: 30_000,
         startFrom: null,
+        assignor: 'co-partitioned-sticky',
         onOffsetGap: 'earliest',
       },
       parkPositions: new Set(),

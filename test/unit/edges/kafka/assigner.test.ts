@@ -72,19 +72,19 @@ describe('the assigner', () => {
   });
 });
 
-describe('the assigners that a member offers', () => {
-  const names = (assignor: 'co-partitioned-sticky' | 'round-robin'): string[] => {
-    const options = { ownership: new Ownership(), assign: assignUnits, onCluster: () => {} };
-    return assignersOf(assignor, ['a', 'b'], options).map(
-      (make) => make({ cluster: cluster({}), groupId: 'g', logger: {} as Logger }).name,
-    );
-  };
+const namesOffered = (assignor: 'co-partitioned-sticky' | 'round-robin'): string[] => {
+  const options = { ownership: new Ownership(), assign: assignUnits, onCluster: () => {} };
+  return assignersOf(assignor, ['a', 'b'], options).map(
+    (make) => make({ cluster: cluster({}), groupId: 'g', logger: {} as Logger }).name,
+  );
+};
 
+describe('the assigners that a member offers', () => {
   test('are the sticky one alone, so that members of other topics are refused', () => {
-    expect(names('co-partitioned-sticky')).toEqual(['co-partitioned-sticky:a,b']);
+    expect(namesOffered('co-partitioned-sticky')).toEqual(['co-partitioned-sticky:a,b']);
   });
 
   test('are the sticky one before round robin, for a group that is changed one by one', () => {
-    expect(names('round-robin')).toEqual(['co-partitioned-sticky:a,b', 'RoundRobinAssigner']);
+    expect(namesOffered('round-robin')).toEqual(['co-partitioned-sticky:a,b', 'RoundRobinAssigner']);
   });
 });

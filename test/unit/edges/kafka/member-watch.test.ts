@@ -41,7 +41,7 @@ describe('the watch over a membership', () => {
     expect(suspicions).toEqual([]);
   });
 
-  test('looks no more once it is stopped', async () => {
+  test('looks no more once it is stopped', () => {
     const { clock, suspicions, watch } = watching(async () => await Promise.resolve([]));
     watch.stop();
     clock.advance(600_000);

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { isContiguous, Members, numbered, offsetsByPartition, range } from './members.ts';
+import { connect, inMemoryWorld, type KafkaWorld, kafkaWorld, type World } from './worlds.ts';
+
+const worlds: readonly (readonly [name: string, make: () => Promise<World>])[] = [
+  ['in memory', inMemoryWorld],
+  ['kafkajs', async () => await kafkaWorld(inject('kafka').brokers)],
+];
+
+describe.each(worlds)('a source %s, disturbed,', (_name, make) => {
+  let world: World;
+  const members = new Members(() => world);
+
+  beforeAll(async () => {
+    world = await make();
+  });
+  afterEach(async () => {
+    await members.stopAll();
+  });
+  afterAll(async () => {
+    await world.close();
+  });
+
+  test('asks again for a batch that came while its partition was paused', async () => {
+    const topic = await world.createTopic(4);
+    const all = range(4).map((partition) => ({ topic, partition }));
+    for (const { partition } of all) await world.append(topic, partition, numbered(50));
+    const { source, recorder } = await members.reader(randomUUID(), [topic]);
+    let paused = 0;
+    // The batches of the others are of the same answer: they are on their way when this closes them.
+    recorder.onRecords = ({ partition }) => {
+      const others = all.filter((at) => at.partition !== partition);
+      source.pause(others);
+      paused += others.length;
+      void Promise.resolve().then(() => {
+        source.resume(all);
+      });
+    };
+    await world.until(() => recorder.values.length >= 200);
+    expect(paused).toBeGreaterThan(0);
+    expect(isContiguous(recorder)).toBe(true);
+    for (const offsets of offsetsByPartition([recorder]).values()) expect(offsets).toEqual(range(50));
+  });
+
+  test('tells a committed offset that the log has lost, and reads on from its start', async () => {
+    const topic = await world.createTopic(1);
+    const at = { topic, partition: 0 };
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(10));
+    await world.put(groupId, at, 2n);
+    await world.expire(topic, 0, 5n);
+    const { recorder } = await members.reader(groupId, [topic]);
+    await world.until(() => recorder.values.length === 5);
+    expect(recorder.assignments[0]).toEqual([{ ...at, committed: 2n, metadata: '', low: 5n, high: 10n }]);
+    expect(recorder.values).toEqual(numbered(5, 5));
+    expect(recorder.losses).toBe(0);
+    expect((await world.committed(groupId, at)).offset).toBe(2n);
+  });
+
+  test('tells a committed offset beyond the end of the log, as after a truncation', async () => {
+    const topic = await world.createTopic(1);
+    const at = { topic, partition: 0 };
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(3));
+    await world.put(groupId, at, 50n);
+    const { source, recorder } = await members.reader(groupId, [topic]);
+    recorder.onAssigned = (partitions) => {
+      for (const { low } of partitions) source.seek(at, low);
+      source.resume(partitions);
+    };
+    await world.until(() => recorder.values.length === 3);
+    expect(recorder.assignments[0]).toMatchObject([{ committed: 50n, low: 0n, high: 3n }]);
+    expect(recorder.losses).toBe(0);
+    expect((await world.committed(groupId, at)).offset).toBe(50n);
+  });
+
+  test('hands over nothing between the end of a barrier and the next assignment', async () => {
+    const topic = await world.createTopic(2);
+    const groupId = randomUUID();
+    const first = await members.keeper(groupId, [topic]);
+    await world.until(() => first.recorder.owned.length === 2);
+    for (const round of range(5)) for (const partition of [0, 1]) await world.append(topic, partition, [`${round}`]);
+    const second = await members.keeper(groupId, [topic]);
+    await world.append(topic, 0, ['during']);
+    await world.until(() => first.recorder.owned.length === 1 && second.recorder.owned.length === 1);
+    for (const { recorder } of [first, second]) {
+      let closed = false;
+      for (const said of recorder.log) {
+        if (said === 'barrier ends') closed = true;
+        if (said === 'assigned') closed = false;
+        expect(closed && said === 'records').toBe(false);
+      }
+    }
+  });
+
+  test('loses and doubles nothing while members come and go under load', async () => {
+    const topic = await world.createTopic(4);
+    const groupId = randomUUID();
+    const counts = new Map(range(4).map((partition) => [partition, 0]));
+    const load = async (): Promise<void> => {
+      for (const [partition, count] of counts) {
+        await world.append(topic, partition, numbered(10, count));
+        counts.set(partition, count + 10);
+      }
+    };
+    const first = await members.keeper(groupId, [topic]);
+    await load();
+    await world.until(() => first.recorder.values.length > 0);
+    const second = await members.keeper(groupId, [topic]);
+    for (const _ of range(5)) await load();
+    await world.until(() => second.recorder.owned.length === 2 && first.recorder.owned.length === 2);
+    const third = await members.keeper(groupId, [topic]);
+    for (const _ of range(5)) await load();
+    const recorders = [first.recorder, second.recorder, third.recorder];
+    await world.until(() => recorders.every(({ owned }) => owned.length <= 2 && owned.length > 0));
+    await load();
+    const total = 4 * (counts.get(0) ?? 0);
+    await world.until(() => recorders.reduce((sum, { values }) => sum + values.length, 0) >= total);
+    await world.linger();
+    for (const recorder of recorders) expect(isContiguous(recorder)).toBe(true);
+    for (const offsets of offsetsByPartition(recorders).values()) expect(offsets).toEqual(range(total / 4));
+  });
+});
+
+describe('a source kafkajs, disturbed as only a cluster can,', () => {
+  let world: KafkaWorld;
+  const members = new Members(() => world);
+
+  beforeAll(async () => {
+    world = await kafkaWorld(inject('kafka').brokers);
+  });
+  afterEach(async () => {
+    await members.stopAll();
+  });
+  afterAll(async () => {
+    await world.close();
+  });
+
+  test('starts anew where reading was beyond the end of the log', async () => {
+    const topic = await world.createTopic(1);
+    await world.append(topic, 0, numbered(3));
+    const { source, recorder } = await members.reader(randomUUID(), [topic]);
+    recorder.onAssigned = (partitions) => {
+      for (const at of partitions) source.seek(at, recorder.assignments.length === 1 ? 50n : at.low);
+      source.resume(partitions);
+    };
+    await world.until(() => recorder.values.length === 3);
+    expect(recorder.assignments[1]?.[0]).toMatchObject({ committed: 50n, low: 0n, high: 3n });
+  });
+
+  test('begins by itself when a missing topic is created', async () => {
+    const topic = `late-${randomUUID()}`;
+    const { recorder } = await members.reader(randomUUID(), [topic]);
+    await world.until(() => world.errors.includes('topic missing'));
+    await world.raw.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+    await world.append(topic, 0, ['first']);
+    await world.until(() => recorder.values.length === 1);
+    expect(recorder.assignments[0]?.[0]).toMatchObject({ committed: null });
+  });
+
+  test('holds while its topic is gone, and reads the one that is made again from its start', async () => {
+    const topic = await world.createTopic(1);
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(5));
+    const { recorder } = await members.reader(groupId, [topic]);
+    await world.until(() => recorder.values.length === 5);
+    await world.raw.deleteTopics({ topics: [topic] });
+    await world.until(() => recorder.losses === 1);
+    await world.raw.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+    await world.append(topic, 0, ['new']);
+    await world.until(() => recorder.values.includes('new'));
+    expect(recorder.assignments.at(-1)?.[0]).toMatchObject({ low: 0n });
+    expect(recorder.values).toEqual([...numbered(5), 'new']);
+  });
+
+  test('notices partitions that are added, and gives them alike for both topics', async () => {
+    const topics = [await world.createTopic(2), await world.createTopic(2)];
+    const groupId = randomUUID();
+    const variant = { metadataMaxAgeMs: 500 };
+    const group = [await members.keeper(groupId, topics, variant), await members.keeper(groupId, topics, variant)];
+    const recorders = group.map(({ recorder }) => recorder);
+    await world.until(() => recorders.every(({ owned }) => owned.length === 2));
+    const beforeMs = performance.now();
+    await world.raw.createPartitions({ topicPartitions: topics.map((topic) => ({ topic, count: 6 })) });
+    await world.until(() => recorders.every(({ owned }) => owned.length === 6));
+    expect(performance.now() - beforeMs).toBeLessThan(10_000);
+    for (const { owned } of recorders) {
+      const [one, two] = topics.map((topic) => owned.filter((name) => name.startsWith(topic)).map(numberOf));
+      expect(one).toEqual(two);
+    }
+    for (const topic of topics) await world.append(topic, 5, ['new']);
+    await world.until(() => recorders.flatMap(({ values }) => values).length === 2);
+  });
+
+  test('says why it holds in a group of other topics, and does not disturb it', async () => {
+    const [one, other] = [await world.createTopic(1), await world.createTopic(1)];
+    const groupId = randomUUID();
+    const first = await members.reader(groupId, [one]);
+    await world.until(() => first.recorder.owned.length === 1);
+    const second = await members.reader(groupId, [one, other]);
+    await world.until(() => world.errors.some((error) => error.includes('INCONSISTENT_GROUP_PROTOCOL')));
+    await world.append(one, 0, ['goes on']);
+    await world.until(() => first.recorder.values.length === 1);
+    expect(second.recorder.assignments).toEqual([]);
+    expect(first.recorder.assignments).toHaveLength(1);
+    await first.source.stop();
+    await world.until(() => second.recorder.owned.length === 2);
+  });
+
+  test('moves as few partitions as possible between 1, 4 and 2 members, evenly and together', async () => {
+    const topics = [await world.createTopic(8), await world.createTopic(8)];
+    const groupId = randomUUID();
+    const group = [await members.keeper(groupId, topics)];
+    const settled = (sizes: readonly number[]): boolean =>
+      JSON.stringify(group.map(({ recorder }) => recorder.owned.length / 2).sort((a, b) => a - b)) ===
+      JSON.stringify(sizes);
+    await world.until(() => settled([8]));
+    let before = ownersOf(group.map(({ recorder }) => recorder.owned));
+    let moved = 0;
+    const note = (): void => {
+      const after = ownersOf(group.map(({ recorder }) => recorder.owned));
+      for (const [unit, owner] of after) if (before.get(unit) !== owner) moved += 1;
+      before = after;
+      for (const { recorder } of group)
+        for (const name of recorder.owned)
+          expect(topics.every((topic) => recorder.owned.includes(`${topic}/${numberOf(name)}`))).toBe(true);
+    };
+    for (const sizes of [
+      [4, 4],
+      [2, 3, 3],
+      [2, 2, 2, 2],
+    ]) {
+      group.push(await members.keeper(groupId, topics));
+      await world.until(() => settled(sizes));
+      note();
+    }
+    // 8 → 4+4 moves 4, → 3+3+2 moves 2, → 2+2+2+2 moves 2: the least that evenness allows.
+    expect(moved).toBe(8);
+    for (const sizes of [
+      [2, 3, 3],
+      [4, 4],
+    ]) {
+      const leaver = group.pop();
+      await leaver?.source.stop();
+      await world.until(() => settled(sizes));
+      note();
+    }
+    // What the two that left had owned: 2, then 2 or 3 of the three members' units.
+    expect(moved).toBeLessThanOrEqual(13);
+  });
+
+  test('changes a group of round robin members one by one', async () => {
+    const topics = [await world.createTopic(2), await world.createTopic(2)];
+    const groupId = randomUUID();
+    const { client } = connect(inject('kafka').brokers);
+    const old = client.brisk.consumer({ groupId, sessionTimeout: 6000, heartbeatInterval: 500, maxWaitTimeInMs: 250 });
+    await old.connect();
+    await old.subscribe({ topics });
+    await old.run({ autoCommit: false, eachBatch: async () => await Promise.resolve() });
+    const rolling = await members.keeper(groupId, topics, { assignor: 'round-robin' });
+    await world.until(() => rolling.recorder.owned.length === 2);
+    await old.disconnect();
+    await world.until(() => rolling.recorder.owned.length === 4);
+    const last = await members.keeper(groupId, topics);
+    await world.until(() => last.recorder.owned.length === 2 && rolling.recorder.owned.length === 2);
+    expect(new Set(last.recorder.owned.map(numberOf)).size).toBe(1);
+  });
+});
+
+function numberOf(name: string): string {
+  return name.split('/')[1] ?? '';
+}
+
+/** Which member owns each partition number. */
+function ownersOf(members: readonly (readonly string[])[]): Map<string, number> {
+  return new Map(members.flatMap((owned, index) => owned.map((name) => [numberOf(name), index] as const)));
+}
