@@ -51,7 +51,6 @@ const repeat: Repeat = {
   transId: 'a',
   first: '1.1',
   again: '2.1',
-  firstStartedMs: 100,
   firstEndedMs: 150,
   atMs: 9000,
   isRetry: false,
