@@ -23,7 +23,8 @@ export interface CommitsParts {
   /** Identity of what is written: the cluster's hash, and this process. */
   readonly clusterHash: string;
   readonly nonce: string;
-  readonly partitions: () => Iterable<Partition>;
+  /** Null: nothing may be committed now. */
+  readonly partitions: () => Iterable<Partition> | null;
   /** Called at each interval. */
   readonly onInterval: () => void;
   /** Whether new records may start. */
@@ -96,10 +97,16 @@ export class Commits {
 
   async #once(): Promise<void> {
     const { source, emit, clock } = this.#parts;
+    const partitions = this.#parts.partitions();
+    if (partitions === null) return;
     const sayings: Saying[] = [];
-    for (const partition of this.#parts.partitions())
+    for (const partition of partitions)
       if (partition.version !== partition.committedVersion) sayings.push(this.#say(partition));
-    if (sayings.length === 0) return;
+    if (sayings.length === 0) {
+      // What was unsaved went with partitions that were lost: no commit is due that could end a stall.
+      this.forget();
+      return;
+    }
     const saved = this.#unsaved;
     for (const { partition, commit } of sayings)
       partition.doubtful = [...partition.doubtful.slice(1 - DOUBTS_KEPT), signOf(commit.offset, commit.metadata)];

@@ -79,7 +79,7 @@ export class Engine implements SourceEvents {
       intervalMs: options.commitIntervalMs,
       clusterHash: options.clusterHash,
       nonce: options.nonce,
-      partitions: () => (this.#phase === 'joining' ? [] : this.#partitions.values()),
+      partitions: () => (this.#phase === 'joining' ? null : this.#partitions.values()),
       onInterval: () => {
         const nowMs = this.#clock.monotonicMs();
         for (const dispatcher of this.#dispatchers.values()) dispatcher.holds.review(nowMs);

@@ -128,6 +128,26 @@ describe('while commits fail', () => {
     expect(committed(world)).toBe(4000n);
   });
 
+  test('records start again when what could not be committed went with its partitions', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a' });
+    await started(world);
+    // Until the rebalance no commit gets through, the barrier's own included.
+    for (let commits = 0; commits < 26; commits += 1) world.source.failCommit();
+    world.flow.started[0]?.end(DELIVERED);
+    await settled();
+    await tick(world, 250);
+    await tick(world, 6000);
+    expect(world.said).toContain('hold_started');
+    // Another member has done the work and committed it meanwhile: what was unsaved here is nobody's any more.
+    world.broker.commitAs(GROUP, { topic: TOPIC, partition: 0, offset: 1n, metadata: '' });
+    await world.broker.rebalance(GROUP);
+    world.broker.append(TOPIC, 0, { key: 'b', value: 'b' });
+    await world.broker.step();
+    await tick(world, 1000);
+    expect(world.flow.items).toEqual(['a', 'b']);
+  });
+
   test('work goes on for five seconds when little is finished, then nothing new starts', async () => {
     const world = makeWorld();
     world.flow.answer = () => DELIVERED;

@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { randomInt } from 'node:crypto';
+import { readArguments } from './arguments.ts';
+import { type Outcome, runCampaign } from './campaign.ts';
+import { reportLines, reportOf } from './report.ts';
+
+const say = (line: string): void => {
+  console.log(line);
+};
+const options = readArguments(process.argv.slice(2), randomInt(2 ** 31));
+if (typeof options === 'string') {
+  console.error(options);
+  process.exitCode = 2;
+} else {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      stop.abort();
+    });
+  }
+  say(`Scenario ${options.scenario}, seed ${String(options.seed)}, session ${String(options.sessionMs)} ms.`);
+  const outcome = await runCampaign({ ...options, registryUrl: null, say, signal: stop.signal });
+  const report = reportOf(options.scenario, outcome);
+  for (const line of reportLines(report)) say(line);
+  if (options.json !== null) {
+    await writeFile(options.json, `${JSON.stringify({ options, ...report }, null, 2)}\n`);
+    await writeFile(`${options.json}.log`, logLines(outcome).join('\n'));
+  }
+  process.exitCode = Object.keys(report.broken).length === 0 ? 0 : 1;
+}
+
+/** What the connectors logged, in order of time, and what they said of themselves where they were stuck. */
+function logLines({ log, stuck }: Outcome): readonly string[] {
+  const inOrder = log.toSorted((a, b) => a.time - b.time);
+  return [
+    ...inOrder.map(({ owner, fields }) => `${owner} ${JSON.stringify(fields)}`),
+    ...[...stuck].map(([owner, report]) => `${owner} ${JSON.stringify(report)}`),
+    '',
+  ];
+}
