@@ -125,6 +125,8 @@ class Connector {
       const askedMs = clock.monotonicMs();
       const unfinished = await this.#finish();
       this.#emit('stopped', { afterMs: Math.round(clock.monotonicMs() - askedMs), unfinished });
+      if (unfinished > 0)
+        throw new Fault('DRAIN_INCOMPLETE', `${String(unfinished)} records had not ended in time; they are repeated.`);
       return 0;
     } catch (error) {
       const fault = isFault(error) ? error : new Fault('INTERNAL', `Unexpected: ${nameOf(error)}.`, { cause: error });

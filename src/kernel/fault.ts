@@ -55,16 +55,10 @@ export const FAULTS = {
     means: 'Not everything in flight ended in time at shutdown; it is repeated at the next start.',
     mend: 'Raise DRAIN_TIMEOUT_MS if it happens often.',
   },
-  FLOW_BROKEN: { exit: 1, means: 'A flow threw: a defect of the connector.', mend: 'Report it.' },
   METADATA_TOO_LARGE: {
     exit: 1,
     means: 'The brokers take less metadata with a commit than an offset map needs.',
     mend: 'Nothing: smaller maps are written; set offset.metadata.max.bytes to 4096 for whole ones.',
-  },
-  WRITER_UNAVAILABLE: {
-    exit: 1,
-    means: 'Kafka did not take a record within its time.',
-    mend: 'Look at the brokers; it is tried again.',
   },
   INTERNAL: { exit: 1, means: 'Something happened that the code excludes.', mend: 'Report it.' },
 } as const satisfies Record<string, { exit: 1 | 2; means: string; mend: string }>;
