@@ -16,7 +16,7 @@ export interface OffsetRange {
  * `committable` never passes an unsettled offset, never goes back, and equals `next` when nothing is open.
  *
  * What an earlier owner had finished above its committed offset comes back by `restore`: such an offset is settled in the
- * moment it is tracked, and `wasFinished` says so. `finishedRanges` tells what is settled above `committable`, restored
+ * moment it is tracked, and `isRestored` says so before. `finishedRanges` tells what is settled above `committable`, restored
  * offsets that were not read again included, so that a second crash loses no more than the first.
  *
  * Offsets are kept as a bigint base plus a number, so that offsets near 2^63 cost no more than small ones. Rings hold
@@ -71,11 +71,6 @@ export class Tracker {
     this.#nextOffset = at + 1;
     if (this.#isRestored(at)) this.settle(index);
     return index;
-  }
-
-  /** Whether the record of this index is settled; right after `track`: whether an earlier owner had finished it, so that it must not run again. */
-  wasFinished(index: number): boolean {
-    return index < this.#low || (index < this.#next && this.#states[index % this.#capacity] === FINISHED);
   }
 
   /** Counts every offset below `next` that was not tracked as settled (control records at the end of a batch). */

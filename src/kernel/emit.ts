@@ -1,7 +1,6 @@
 import { type FaultCode } from './fault.ts';
 import { type HoldCause, type LetterCode } from './outcome.ts';
 
-export type FlowName = 'scoring' | 'sync';
 export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';
 /** What is odd about a status update that was sent all the same. */
 export type UpdateNote = 'approved_without_acq_ref_id' | 'reason_code_as_text';

@@ -71,9 +71,9 @@ class World {
     for (let left = records, at = this.next; left > 0 && at < 400; at += 1) {
       if (!this.log.has(at)) continue;
       left -= 1;
+      const known = this.tracker.isRestored(this.base + BigInt(at));
       const index = this.tracker.track(this.base + BigInt(at), at);
       this.law(index !== -1, 'a new offset is no repeat', at);
-      const known = this.tracker.wasFinished(index);
       this.law(!known || this.finished.has(at), 'an unfinished record is run', at);
       this.law(known || !this.claimed.has(at), 'a record in a committed map is not run again', at);
       if (!known) this.open.set(at, index);
