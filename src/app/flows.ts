@@ -1,21 +1,30 @@
 import { type Config } from '../config/config.ts';
 import { createScreeningApi, type ScreeningApiEdge } from '../edges/screening-api/client.ts';
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
-import { type Flow, type RecordWriter, type ValueEncoder } from '../engine/ports.ts';
+import { type Flow, type RecordWriter, type ValueDecoder, type ValueEncoder } from '../engine/ports.ts';
 import { Alignment } from '../flows/sync/alignment.ts';
 import { SyncFlow } from '../flows/sync/flow.ts';
 import { ScoringFlow } from '../flows/scoring/flow.ts';
 import { type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { type Fence } from '../kernel/fence.ts';
+import { type Mapping } from '../mapping/mapper.ts';
 import { Caller } from '../resilience/caller.ts';
+import { Floodgate } from '../resilience/floodgate.ts';
+import { Gate } from '../resilience/gate.ts';
+import { type ScreeningApi } from '../resilience/ports.ts';
+import { TokenBucket } from '../resilience/token-bucket.ts';
 import { type FraudScore, PAYMENT_AUTHORIZED_SCHEMA, PAYMENT_CREATED_SCHEMA } from '../screening/avro.generated.ts';
+import { createCardGuard } from '../screening/card-guard.ts';
 import { writeDeadlineMs } from './parts.ts';
+import { type Secrets } from './secrets.ts';
 
 export interface FlowParts {
   readonly config: Config;
+  readonly secrets: Secrets;
   readonly version: string;
-  readonly registry: SchemaRegistryEdge;
+  readonly mapping: Mapping;
+  readonly registry: Pick<SchemaRegistryEdge, 'decoder'>;
   readonly writer: RecordWriter;
   readonly scoreEncoder: ValueEncoder<FraudScore>;
   readonly fence: Fence;
@@ -24,17 +33,22 @@ export interface FlowParts {
   readonly emit: Emit;
 }
 
+/** What flows need beside a client. */
+export type WireParts = Omit<FlowParts, 'fence' | 'secrets' | 'version'>;
+
 export interface Flows {
   /** By the topic that each reads. */
   readonly byTopic: ReadonlyMap<string, Flow<unknown, unknown>>;
   readonly alignment: Alignment;
   readonly api: ScreeningApiEdge;
+  /** What keeps each flow from calling, by the topic that it reads. */
+  readonly gates: ReadonlyMap<string, Gate>;
 }
 
 /** Scoring and sync of a configuration, with the client and the alignment that they share. */
 export function createFlows(parts: FlowParts): Flows {
-  const { config, clock, draw, emit, fence, version } = parts;
-  const { flows, topics, service, scoring, sync } = config;
+  const { config, secrets, clock, draw, emit, fence, version } = parts;
+  const { service, scoring, sync } = config;
   const api = createScreeningApi(
     {
       baseUrl: service.baseUrl,
@@ -45,31 +59,70 @@ export function createFlows(parts: FlowParts): Flows {
       syncTimeoutMs: sync.timeoutMs,
       connectTimeoutMs: service.connectTimeoutMs,
     },
-    { clock, draw, emit, fence, credentials: () => ({ username: service.username, password: service.password }) },
+    {
+      clock,
+      draw,
+      emit,
+      fence,
+      credentials: () => ({ username: service.username, password: secrets.servicePassword() }),
+    },
   );
+  secrets.onChange('SERVICE_PASSWORD', () => {
+    api.credentialsChanged();
+  });
+  return { ...wireFlows(parts, api), api };
+}
+
+/** The same on a client that the caller has made. */
+export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api'> {
+  const { config, clock, emit } = parts;
+  const { flows, topics, service, scoring, sync } = config;
   const alignment = new Alignment({
     topicCreated: topics.created,
     ordering: scoring.ordering,
     scoreWaitMs: flows.has('scoring') ? sync.scoreWaitMs : 0,
     emit,
   });
+  const { maxRequestsPerSecond: perSecond } = service;
+  const bucket = perSecond === null ? null : new TokenBucket(perSecond, clock.monotonicMs());
+  const gateOf = (scope: string): Gate =>
+    new Gate({ scope, floodgate: new Floodgate(config.floodgateMaxShare, clock.monotonicMs()), bucket, clock, emit });
   const byTopic = new Map<string, Flow<unknown, unknown>>();
-  if (flows.has('scoring')) byTopic.set(topics.created, createScoring(parts, api, alignment));
-  if (flows.has('sync')) byTopic.set(topics.authorized, createSync(parts, api, alignment));
-  return { byTopic, alignment, api };
+  const gates = new Map<string, Gate>();
+  if (flows.has('scoring')) {
+    const gate = gateOf('scoring');
+    gates.set(topics.created, gate);
+    byTopic.set(topics.created, createScoring(parts, { api, alignment, gate }));
+  }
+  if (flows.has('sync')) {
+    const gate = gateOf('sync');
+    gates.set(topics.authorized, gate);
+    byTopic.set(topics.authorized, createSync(parts, { api, alignment, gate }));
+  }
+  return { byTopic, alignment, gates };
 }
 
-function createScoring(parts: FlowParts, api: ScreeningApiEdge, alignment: Alignment): ScoringFlow {
-  const { config, registry, writer, scoreEncoder, clock, draw, emit } = parts;
+interface Shared {
+  readonly api: ScreeningApi;
+  readonly alignment: Alignment;
+  readonly gate: Gate;
+}
+
+function createScoring(parts: WireParts, { api, alignment, gate }: Shared): ScoringFlow {
+  const { config, mapping, writer, scoreEncoder, clock, draw, emit } = parts;
   const { concurrency, ordering, scoreOnRefusal } = config.scoring;
   const { scores } = config.topics;
   return new ScoringFlow({
-    caller: new Caller({ api, concurrency }),
+    caller: new Caller({ api, concurrency, gate, clock }),
+    gate,
+    suspicion: config.scoring,
     concurrency,
     ordering,
     scoreOnRefusal,
-    decoder: registry.decoder(PAYMENT_CREATED_SCHEMA),
+    decoder: decoderFor(parts, 'scoring', PAYMENT_CREATED_SCHEMA),
+    mapper: mapping.scoring,
     recordMaxBytes: config.recordMaxBytes,
+    guard: createCardGuard(config.cardGuardExempt),
     output:
       scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
     account: config.account,
@@ -80,12 +133,15 @@ function createScoring(parts: FlowParts, api: ScreeningApiEdge, alignment: Align
   });
 }
 
-function createSync(parts: FlowParts, api: ScreeningApiEdge, alignment: Alignment): SyncFlow {
-  const { config, registry, clock, draw, emit } = parts;
+function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlow {
+  const { config, mapping, clock, draw, emit } = parts;
   const { sync } = config;
   return new SyncFlow({
     api,
-    decoder: registry.decoder(PAYMENT_AUTHORIZED_SCHEMA),
+    gate,
+    suspicion: config.scoring,
+    decoder: decoderFor(parts, 'sync', PAYMENT_AUTHORIZED_SCHEMA),
+    mapper: mapping.sync,
     alignment,
     rules: {
       chargebackProtection: sync.chargebackProtection,
@@ -100,8 +156,14 @@ function createSync(parts: FlowParts, api: ScreeningApiEdge, alignment: Alignmen
       inFlight: sync.batchesInFlight,
     },
     recordMaxBytes: config.recordMaxBytes,
+    guard: createCardGuard(config.cardGuardExempt),
     clock,
     draw,
     emit,
   });
+}
+
+/** Mapped records have names of their own, which our schemas do not know: they are read as they were written. */
+function decoderFor({ mapping, registry }: WireParts, flow: keyof Mapping, schema: object): ValueDecoder {
+  return registry.decoder(mapping[flow] === null ? schema : null);
 }

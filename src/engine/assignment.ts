@@ -24,24 +24,18 @@ export const NO_CLAIM: Claim = { generation: -1, units: [] };
  * Deterministic: the same members and claims, in whatever order, give the same answer.
  */
 export function assignUnits(unitCount: number, members: readonly Claimant[]): Map<string, number[]> {
-  const result = new Map<string, number[]>(members.map(({ id }) => [id, []]));
-  if (result.size === 0) return result;
-  const kept = rightfulUnits(unitCount, members);
-  const order = [...result.keys()].sort(
-    (a, b) => (kept.get(b)?.length ?? 0) - (kept.get(a)?.length ?? 0) || (a < b ? -1 : 1),
-  );
+  const owned = rightfulUnits(unitCount, members);
   // Who holds most may hold the one more that does not divide evenly: so fewest move.
-  const quota = quotas(unitCount, order);
-  const placed = new Set<number>();
-  for (const id of order) {
-    for (const unit of (kept.get(id) ?? []).slice(0, quota.get(id))) {
-      result.get(id)?.push(unit);
-      placed.add(unit);
-    }
+  const shares = [...owned].sort(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1));
+  for (const [index, [, units]] of shares.entries()) units.splice(quotaOf(index, unitCount, shares.length));
+  const kept = new Set(shares.flatMap(([, units]) => units));
+  let unit = 0;
+  for (const [index, [, units]] of shares.entries()) {
+    const quota = quotaOf(index, unitCount, shares.length);
+    for (; units.length < quota; unit += 1) if (!kept.has(unit)) units.push(unit);
+    units.sort((a, b) => a - b);
   }
-  fill(unitCount, { order, quota, placed, result });
-  for (const units of result.values()) units.sort((a, b) => a - b);
-  return result;
+  return owned;
 }
 
 /**
@@ -57,14 +51,9 @@ function rightfulUnits(unitCount: number, members: readonly Claimant[]): Map<str
       if (other === undefined || outranks(member, other)) owner.set(unit, member);
     }
   }
-  const kept = new Map<string, number[]>();
-  for (const unit of [...owner.keys()].sort((a, b) => a - b)) {
-    const id = owner.get(unit)?.id ?? '';
-    const units = kept.get(id);
-    if (units === undefined) kept.set(id, [unit]);
-    else units.push(unit);
-  }
-  return kept;
+  const units = new Map<string, number[]>(members.map(({ id }) => [id, []]));
+  for (const [unit, { id }] of [...owner].sort(([a], [b]) => a - b)) units.get(id)?.push(unit);
+  return units;
 }
 
 function outranks(a: Claimant, b: Claimant): boolean {
@@ -72,35 +61,7 @@ function outranks(a: Claimant, b: Claimant): boolean {
   return newer > 0 || (newer === 0 && a.id < b.id);
 }
 
-function quotas(unitCount: number, order: readonly string[]): Map<string, number> {
-  const floor = Math.floor(unitCount / order.length);
-  const extra = unitCount % order.length;
-  return new Map(order.map((id, index) => [id, floor + (index < extra ? 1 : 0)]));
-}
-
-function fill(
-  unitCount: number,
-  {
-    order,
-    quota,
-    placed,
-    result,
-  }: {
-    readonly order: readonly string[];
-    readonly quota: ReadonlyMap<string, number>;
-    readonly placed: ReadonlySet<number>;
-    readonly result: ReadonlyMap<string, number[]>;
-  },
-): void {
-  let at = 0;
-  for (let unit = 0; unit < unitCount; unit += 1) {
-    if (placed.has(unit)) continue;
-    for (; at < order.length; at += 1) {
-      const id = order[at] ?? '';
-      const units = result.get(id) ?? [];
-      if (units.length >= (quota.get(id) ?? 0)) continue;
-      units.push(unit);
-      break;
-    }
-  }
+/** How many units the member at this place gets: as many as each other, and one more for the first ones if need be. */
+function quotaOf(index: number, unitCount: number, memberCount: number): number {
+  return Math.floor(unitCount / memberCount) + (index < unitCount % memberCount ? 1 : 0);
 }

@@ -6,7 +6,7 @@ import { type Entry } from './entry.ts';
 import { Fifo } from './fifo.ts';
 import { HoldBook } from './hold-book.ts';
 import { type Partition } from './partition.ts';
-import { type DeadLetters, type Flow, type FlowStatus, type Step } from './ports.ts';
+import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 /** When a blocked lane is asked again that nobody woke: doubling from the first to the last. */
@@ -115,6 +115,21 @@ export class Dispatcher {
     this.#unblock(entry);
     this.#resume(entry);
     this.pump();
+  }
+
+  /** Lets records that wait for one of these causes be asked again sooner; a wait that ends before is not made longer. */
+  hurry(causes: readonly HoldCause[], which: Parameters<EngineSignals['hurry']>[1]): void {
+    const nowMs = this.#clock.monotonicMs();
+    const waiting = this.#waiting
+      .list()
+      .filter(({ state, why }) => state === 'waiting' && why !== null && causes.includes(why));
+    if (which.all) {
+      for (const entry of waiting) this.#moveUp(entry, nowMs + this.#parts.draw() * which.withinMs);
+      return;
+    }
+    let first = waiting[0];
+    for (const entry of waiting) if (first === undefined || entry.dueMs < first.dueMs) first = entry;
+    if (first !== undefined) this.#moveUp(first, nowMs);
   }
 
   /** Takes a partition's records out of every wait; called before the partition forgets them. */
@@ -292,6 +307,13 @@ export class Dispatcher {
     entry.asks = Math.min(entry.asks + 1, 10);
     this.#waiting.add(entry);
     this.#blocked.set(entry.lane, entry);
+  }
+
+  #moveUp(entry: Entry, dueMs: number): void {
+    if (entry.dueMs <= dueMs) return;
+    this.#waiting.remove(entry);
+    entry.dueMs = dueMs;
+    this.#waiting.add(entry);
   }
 
   #unblock(entry: Entry): void {

@@ -224,6 +224,10 @@ export class Engine implements SourceEvents {
       wake: (lane) => {
         dispatcher.wake(lane);
       },
+      hurry: (causes, which) => {
+        dispatcher.hurry(causes, which);
+        this.#arm();
+      },
       changed: () => {
         dispatcher.pump();
         this.#arm();

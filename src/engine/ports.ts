@@ -62,6 +62,14 @@ export interface Job<Item, Carry> {
 export interface EngineSignals {
   /** The head of this lane, if it waits, may be asked again now. */
   wake(lane: string): void;
+  /**
+   * Records that wait for one of these causes may be asked again sooner: all of them, within `withinMs`, or at once the
+   * one that would be asked first.
+   */
+  hurry(
+    causes: readonly HoldCause[],
+    which: { readonly all: true; readonly withinMs: number } | { readonly all: false },
+  ): void;
   /** `room`, `due` or what `mayStart` depends on has changed outside of a step. */
   changed(): void;
   /** How far the partitions of a topic owned here have been read; null: not owned here. */

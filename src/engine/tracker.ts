@@ -113,9 +113,7 @@ export class Tracker {
       yield { from: from - origin, length: this.#offsetOf(end) - from };
       first = this.#find(FINISHED, end);
     }
-    for (let at = this.#ahead; at < this.#restored.length; at += 1) {
-      const range = this.#restored[at];
-      if (range === undefined) return;
+    for (const range of this.#restored.slice(this.#ahead)) {
       const end = range.from + range.length;
       const from = Math.max(range.from, this.#nextOffset);
       if (from < end) yield { from: from - origin, length: end - from };
@@ -129,28 +127,25 @@ export class Tracker {
 
   /** Whether this offset lies in a restored range. Offsets come in rising order, so ranges behind are never looked at again. */
   #isRestored(at: number): boolean {
-    for (; this.#ahead < this.#restored.length; this.#ahead += 1) {
-      const range = this.#restored[this.#ahead];
-      if (range !== undefined && at < range.from + range.length) return at >= range.from;
+    let range = this.#restored[this.#ahead];
+    while (range !== undefined && at >= range.from + range.length) {
+      this.#ahead += 1;
+      range = this.#restored[this.#ahead];
     }
-    return false;
+    return range !== undefined && at >= range.from;
   }
 
   #offsetOf(index: number): number {
     return index < this.#next ? (this.#offsets[index % this.#capacity] ?? 0) : this.#nextOffset;
   }
 
-  /** The first record in this state from `index` on; from `next` on: there is none (what a slot there holds is long passed). */
+  /** The first record in this state from `index` on; `next` or above: there is none (what a slot there holds is long passed). */
   #find(state: number, index: number): number {
-    if (index >= this.#next) return this.#next;
     const slot = index % this.#capacity;
-    let steps = this.#states.indexOf(state, slot) - slot;
-    if (steps < 0) {
-      const found = this.#states.indexOf(state);
-      if (found === -1) return this.#next;
-      steps = this.#capacity - slot + found;
-    }
-    return index + steps;
+    const ahead = this.#states.indexOf(state, slot);
+    if (ahead !== -1) return index + ahead - slot;
+    const behind = this.#states.indexOf(state);
+    return behind === -1 ? this.#next : index + this.#capacity - slot + behind;
   }
 
   #grow(): void {

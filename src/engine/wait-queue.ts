@@ -17,6 +17,11 @@ export class WaitQueue<T extends Due> {
     return this.#heap[0]?.dueMs ?? null;
   }
 
+  /** All that wait, in no order. */
+  list(): readonly T[] {
+    return [...this.#heap];
+  }
+
   add(item: T): void {
     this.#place(item, this.#heap.length);
     this.#up(item);

@@ -34,6 +34,7 @@ export interface EventFields {
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
+  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'too_large' | 'invalid' };
   flow_broken: { readonly flow: string; readonly error: string };
 
   login: { readonly result: 'ok' | 'refused' | 'failed' };
@@ -59,6 +60,8 @@ export interface EventFields {
     readonly secret: 'newest' | 'older';
   };
   writer_retry: { readonly topic: string; readonly error: string };
+  secret_reloaded: { readonly option: string };
+  secret_reload_failed: { readonly option: string; readonly why: 'unreadable' | 'empty' | 'refused' };
   kafka_log: { readonly severity: string; readonly message: string };
 }
 

@@ -32,6 +32,14 @@ export const LETTERS = {
     means: 'There is no trans_id: a non-empty string, or a whole number that JavaScript can represent exactly.',
     mend: 'Send the trans_id; nothing can be linked without it.',
   },
+  card_data: {
+    means: 'The record holds a card number, a verification value or track data; dlq.detail says which, and where.',
+    mend: 'Stop the producer from sending it; docs/card-guard.md says what else to do. The letter holds none of it.',
+  },
+  mapping_refused: {
+    means: 'A value of the record is none that the mapping can turn into the datapoint that dlq.detail names.',
+    mend: 'Mend the value, or the mapping (docs/mapping.md); `explain` shows what a mapping makes of a record.',
+  },
   record_too_large: {
     means: 'The value is larger than RECORD_MAX_BYTES.',
     mend: 'Send less, or raise RECORD_MAX_BYTES.',
@@ -65,6 +73,14 @@ export const LETTERS = {
     means: 'The service refused this record with 422.',
     mend: 'See dlq.service_error; mend the data and send it again.',
   },
+  status_500: {
+    means: 'The service answered this record with 500, again and again, while it worked for others.',
+    mend: 'Show the service the transaction; send it again when it is mended.',
+  },
+  error_msg: {
+    means: 'The service answered this record with an error_msg, again and again, while it worked for others.',
+    mend: 'See dlq.service_error; mend the data and send it again.',
+  },
   rejected_by_service: {
     means: 'The answer to a batch refused this update under its trans_id.',
     mend: 'See dlq.service_error; mend the data and send it again.',
@@ -91,6 +107,10 @@ export const LETTERS = {
 /** Why a record was passed over without a call. */
 export const SKIPS = {
   tombstone: { means: 'The record has no value (null).', mend: 'Nothing: compaction markers carry no payment.' },
+  skip_when: {
+    means: 'The rule `skip_when` of the mapping file says that this record is not for this connector.',
+    mend: 'Nothing, if it is so; docs/mapping.md tells of the rule.',
+  },
 } as const satisfies Record<string, Row>;
 
 /** Why records wait although nothing is wrong with them. */
@@ -119,6 +139,14 @@ export const HOLDS = {
   credentials_refused: {
     means: 'The service refused user name and password.',
     mend: 'Check SERVICE_USERNAME and SERVICE_PASSWORD.',
+  },
+  sessions_displace_each_other: {
+    means: 'Sessions end soon after they begin: another user of the same credentials logs in, and each login ends the other.',
+    mend: 'Give each program a user of its own.',
+  },
+  floodgate: {
+    means: 'So many records would become dead letters that the cause is more likely the service, or a producer, than each of them.',
+    mend: 'Look at the newest letters and at what has changed. One record every 30 s is tried; the first success ends the hold. FLOODGATE_MAX_SHARE=1 turns it off.',
   },
   start_position: {
     means:

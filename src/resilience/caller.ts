@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { type Clock } from '../kernel/clock.ts';
 import { Fault } from '../kernel/fault.ts';
 import { judgeScoring, type Verdict } from '../screening/verdict.ts';
+import { type CallEnd, toSessionEnd } from './breaker.ts';
+import { type Gate } from './gate.ts';
 import { type Exchange, type ScreeningApi } from './ports.ts';
+import { type Tally } from './suspicion.ts';
 
 /** What one scoring attempt came to, judged. */
 export type Judged =
@@ -23,39 +27,85 @@ export type Judged =
     })
   | Extract<Exchange, { readonly do: 'no_session' | 'fenced' }>;
 
+/** A judged attempt; `restMs`: how long its record should wait at least before the next one (absent: no matter). */
+export type Attempted = Judged & { readonly restMs?: number };
+
 export interface CallerOptions {
   readonly api: Pick<ScreeningApi, 'score'>;
   /** Requests at once. */
   readonly concurrency: number;
+  /** Whether calls may go out now. */
+  readonly gate: Pick<Gate, 'room' | 'begin' | 'end' | 'delivered'>;
+  readonly clock: Clock;
 }
 
 /** Answers after which the transaction may be scored all the same: the service, or a proxy, lost the thread while it worked. */
 const MAYBE_CARRIED_OUT: ReadonlySet<number> = new Set([500, 502, 504]);
 const ERROR_MESSAGE_CHARACTERS = 512;
 
-/** Makes scoring attempts, no more than `concurrency` at once, and judges each. */
+/** Makes scoring attempts, no more than `concurrency` at once and only while the gate lets them out, and judges each. */
 export class Caller {
-  readonly #gate: LimitFunction;
+  readonly #options: CallerOptions;
+  readonly #limit: LimitFunction;
   /** Made once, not for each record. */
   readonly #send: (body: Buffer) => Promise<Exchange>;
+  #succeeded = 0;
+  #failed = 0;
 
-  constructor({ api, concurrency }: CallerOptions) {
-    this.#send = (body) => api.score(body);
-    this.#gate = pLimit(concurrency);
+  constructor(options: CallerOptions) {
+    this.#options = options;
+    this.#send = (body) => options.api.score(body);
+    this.#limit = pLimit(options.concurrency);
   }
 
   /** How many attempts may start now. */
-  free(): number {
-    return this.#gate.concurrency - this.#gate.activeCount - this.#gate.pendingCount;
+  free(nowMs: number): number {
+    const { concurrency, activeCount, pendingCount } = this.#limit;
+    return Math.min(concurrency - activeCount - pendingCount, this.#options.gate.room(nowMs));
+  }
+
+  /** Attempts that succeeded (a refusal of the record is one: the service works) and failed, since the start. */
+  get tally(): Tally {
+    return { succeeded: this.#succeeded, failed: this.#failed };
   }
 
   /**
-   * One attempt, judged; rejects only when there was no room. The gate would queue without bound and out of order, so
+   * One attempt, judged; rejects only when there was no room. The limit would queue without bound and out of order, so
    * whoever starts records asks `free` first. `afterAmbiguous`: an earlier attempt of this record may have been carried out.
    */
-  async score(body: Buffer, afterAmbiguous: boolean): Promise<Judged> {
-    if (this.free() <= 0) throw new Fault('INTERNAL', 'A scoring attempt was started although the gate was full.');
-    return judge(await this.#gate(this.#send, body), afterAmbiguous);
+  async score(body: Buffer, afterAmbiguous: boolean): Promise<Attempted> {
+    const { gate, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.free(nowMs) <= 0)
+      throw new Fault('INTERNAL', 'A scoring attempt was started although there was no room for it.');
+    const pass = gate.begin(nowMs);
+    const exchange = await this.#limit(this.#send, body);
+    const judged = judge(exchange, afterAmbiguous);
+    const status = exchange.do === 'answer' ? exchange.status : null;
+    const afterMs = judged.do === 'retry' ? judged.afterMs : null;
+    const end = toCallEnd(judged);
+    if (end === 'ok') this.#succeeded += 1;
+    else if (end !== 'void') this.#failed += 1;
+    const restMs = gate.end(pass, end, { status, afterMs });
+    if (judged.do === 'done') gate.delivered(pass, 1);
+    return restMs === 0 ? judged : { ...judged, restMs };
+  }
+}
+
+/** What an attempt says of the service's health. */
+function toCallEnd(judged: Judged): CallEnd {
+  switch (judged.do) {
+    case 'done':
+    case 'refuse':
+      return 'ok';
+    case 'retry':
+      return 'failed';
+    case 'hold':
+      return 'hold';
+    case 'fenced':
+      return 'void';
+    case 'no_session':
+      return toSessionEnd(judged.why);
   }
 }
 
@@ -76,7 +126,7 @@ function judgeSilence({ why, ambiguous }: Extract<Exchange, { readonly do: 'fail
   const rest = { why, ambiguous, status: null, latencyMs: null, errorMessage: null };
   // An answer beyond every bound is no answer of this service: like a body that is no object, it says nothing of the record.
   if (why === 'oversized') return { do: 'hold', ...rest };
-  return { do: 'retry', afterMs: null, counts: false, ...rest };
+  return { do: 'retry', afterMs: null, counts: null, ...rest };
 }
 
 /** The JSON object of a body, or null where it is none. RFC 8259 section 8.1 lets a reader pass over a byte order mark. */

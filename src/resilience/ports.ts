@@ -1,4 +1,6 @@
-/** What the judgement of the service asks of the client that speaks HTTP. */
+import { type HoldCause } from '../kernel/outcome.ts';
+
+/** What the judgement of the service asks of the client that speaks HTTP, and how it reports on itself. */
 
 /** One exchange with the service, session included: a 401 has already led to one new login and one repeat. */
 export type Exchange =
@@ -21,7 +23,7 @@ export type Exchange =
   /** No session to be had: not this record's fault. */
   | {
       readonly do: 'no_session';
-      readonly why: 'credentials_refused' | 'service_down' | 'service_refuses';
+      readonly why: 'credentials_refused' | 'sessions_displace_each_other' | 'service_down' | 'service_refuses';
       readonly retryMs: number;
     }
   /** The fence was closed: nothing was written. */
@@ -31,4 +33,36 @@ export type Exchange =
 export interface ScreeningApi {
   score(body: Buffer): Promise<Exchange>;
   sync(body: Buffer): Promise<Exchange>;
+}
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
+export interface BreakerReport {
+  readonly state: BreakerState;
+  /** Null while closed. */
+  readonly why: HoldCause | null;
+  /** Monotonic. */
+  readonly sinceMs: number;
+  /** When the next probe may go out, monotonic; null while closed. */
+  readonly probeAtMs: number | null;
+}
+
+export interface FloodgateReport {
+  readonly state: 'letting' | 'holding';
+  /** Why it holds; null while it does not. */
+  readonly why: 'refusals_in_a_row' | 'share_of_letters' | null;
+  /** Monotonic. */
+  readonly sinceMs: number;
+  /** When the next probe may go out, monotonic; null while it lets letters through. */
+  readonly probeAtMs: number | null;
+}
+
+/** How a person reads what keeps calls of one operation from going out. */
+export interface GateReport {
+  /** The flow that calls. */
+  readonly scope: string;
+  readonly breaker: BreakerReport;
+  readonly floodgate: FloodgateReport;
+  /** Until when the service has asked for a pause (429 with `Retry-After`), monotonic; null: it has not. */
+  readonly pausedUntilMs: number | null;
 }

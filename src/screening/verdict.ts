@@ -1,5 +1,7 @@
 /** The refusals that are one record's own fault. */
 export type Refusal = 'status_400' | 'status_413' | 'status_422' | 'ambiguous_then_refused';
+/** Answers that may be one record's doing, or the service's: only many of them, while others succeed, tell. */
+export type Suspicion = 'status_500' | 'error_msg';
 
 /** What an answer of the service means for what was sent. */
 export type Verdict =
@@ -9,8 +11,8 @@ export type Verdict =
       /** From `Retry-After`; null: the service did not say. */
       readonly afterMs: number | null;
       readonly why: string;
-      /** Says something about this record, not only about the service's health. */
-      readonly counts: boolean;
+      /** What it may say of this record; null: it speaks of the service's health only. */
+      readonly counts: Suspicion | null;
     }
   /** This record; never the service's fault. */
   | { readonly do: 'refuse'; readonly why: Refusal }
@@ -51,12 +53,12 @@ export function judgeSync(answer: SyncAnswer): Verdict {
   return judgeFailure(answer);
 }
 
-const ERROR_MESSAGE: Verdict = { do: 'retry', afterMs: null, why: 'error_msg', counts: true };
+const ERROR_MESSAGE: Verdict = { do: 'retry', afterMs: null, why: 'error_msg', counts: 'error_msg' };
 
 function judgeFailure({ status, retryAfterMs }: SyncAnswer): Verdict {
   if (status === 400 || status === 413 || status === 422) return { do: 'refuse', why: `status_${status}` };
   if (status === 408 || status === 425 || status === 429 || status >= 500)
-    return { do: 'retry', afterMs: retryAfterMs, why: `status_${status}`, counts: status === 500 };
+    return { do: 'retry', afterMs: retryAfterMs, why: `status_${status}`, counts: status === 500 ? 'status_500' : null };
   // 401 with a fresh session, 403, 404, 405, redirects, and what nobody has named.
   return { do: 'hold', why: `status_${status}` };
 }

@@ -2,6 +2,7 @@ import { type EngineStatus, type PartitionStatus } from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
 import { type HoldCause, HOLDS } from '../kernel/outcome.ts';
+import { type BreakerReport, type FloodgateReport, type GateReport } from '../resilience/ports.ts';
 
 /** `failed`: the process is about to end by a fault. */
 export type HealthPhase = 'starting' | 'running' | 'stopping' | 'stopped' | 'failed';
@@ -31,6 +32,25 @@ export interface PartitionReport {
   readonly oldestUnfinishedAgeMs: number | null;
 }
 
+/** What keeps the calls of one flow from going out; everything in words and milliseconds from now. */
+export interface GateHealth {
+  readonly flow: string;
+  readonly breaker: {
+    readonly state: BreakerReport['state'];
+    readonly why: HoldCause | null;
+    readonly forMs: number;
+    readonly probeInMs: number | null;
+  };
+  readonly floodgate: {
+    readonly state: FloodgateReport['state'];
+    readonly why: FloodgateReport['why'];
+    readonly forMs: number;
+    readonly probeInMs: number | null;
+  };
+  /** For how long the service has asked to be left alone; null: it has not. */
+  readonly pausedForMs: number | null;
+}
+
 export interface FlowReport {
   readonly name: string;
   readonly ready: boolean;
@@ -54,6 +74,7 @@ export interface HealthReport {
   readonly upForMs: number;
   readonly holds: readonly HoldReport[];
   readonly flows: readonly FlowReport[];
+  readonly gates: readonly GateHealth[];
   readonly partitions: readonly PartitionReport[];
 }
 
@@ -65,6 +86,7 @@ export interface HealthOptions {
   readonly clock: Clock;
   /** Null as long as (or where) no engine runs. */
   readonly status: () => EngineStatus | null;
+  readonly gates?: () => readonly GateReport[];
 }
 
 interface Hold {
@@ -154,6 +176,7 @@ export class Health {
         bufferedBytes: flow.bufferedBytes,
         waits: flow.waits.map((wait) => report({ ...wait, scope: flow.name }, nowMs, wait.records)),
       })),
+      gates: (this.#options.gates?.() ?? []).map((gate) => reportGate(gate, nowMs)),
       partitions: (engine?.partitions ?? []).map((each) => reportPartition(each, clock.nowMs())),
     };
   }
@@ -173,13 +196,33 @@ export class Health {
   }
 
   #holdsOf(scope: string): readonly Hold[] {
-    return [...this.#holds.values()].filter((hold) => hold.scope === scope);
+    return [...this.#holds.values()].filter((hold) => hold.scope === scope || hold.scope.startsWith(`${scope} `));
   }
 }
 
 function report({ cause, scope, sinceMs }: Hold, nowMs: number, records: number | null): HoldReport {
   const { means, mend } = HOLDS[cause];
   return { scope, cause, records, ageMs: Math.max(0, Math.round(nowMs - sinceMs)), means, mend };
+}
+
+function reportGate({ scope, breaker, floodgate, pausedUntilMs }: GateReport, nowMs: number): GateHealth {
+  const until = (atMs: number | null): number | null => (atMs === null ? null : Math.max(0, Math.round(atMs - nowMs)));
+  return {
+    flow: scope,
+    breaker: {
+      state: breaker.state,
+      why: breaker.why,
+      forMs: Math.round(nowMs - breaker.sinceMs),
+      probeInMs: until(breaker.probeAtMs),
+    },
+    floodgate: {
+      state: floodgate.state,
+      why: floodgate.why,
+      forMs: Math.round(nowMs - floodgate.sinceMs),
+      probeInMs: until(floodgate.probeAtMs),
+    },
+    pausedForMs: until(pausedUntilMs),
+  };
 }
 
 function reportPartition(each: PartitionStatus, nowMs: number): PartitionReport {

@@ -11,17 +11,26 @@ import {
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type LetterCode, type Settlement } from '../../kernel/outcome.ts';
+import { type RecordMapper } from '../../mapping/mapper.ts';
 import { fullJitter, retryWait } from '../../resilience/backoff.ts';
-import { type Caller, type Judged } from '../../resilience/caller.ts';
+import { type Attempted, type Caller } from '../../resilience/caller.ts';
+import { type Gate } from '../../resilience/gate.ts';
+import { isAtFault, type Suspect, suspectMore, type SuspicionLimits } from '../../resilience/suspicion.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
+import { type CardGuard } from '../../screening/card-guard.ts';
 import { readScore } from '../../screening/score.ts';
+import { type Refusal, type Suspicion } from '../../screening/verdict.ts';
 import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
 import { publishScore, type ScoreOutput } from './publish.ts';
 import { type Payment, readPayment } from './read.ts';
 import { type ScoreContext, toFailedScore, toScore } from './record.ts';
 
 export interface ScoringFlowOptions {
-  readonly caller: Pick<Caller, 'score' | 'free'>;
+  readonly caller: Pick<Caller, 'score' | 'free' | 'tally'>;
+  /** The one that the caller asks, too; attached to the engine by this flow. */
+  readonly gate: Pick<Gate, 'attach' | 'dueMs' | 'tick' | 'refused' | 'why'>;
+  /** When a payment that is always answered with 500 or `error_msg` is refused. */
+  readonly suspicion: SuspicionLimits;
   /** Requests at once. */
   readonly concurrency: number;
   /** What runs one at a time, in the order of the log: records of one key, or of one transaction only. */
@@ -29,6 +38,10 @@ export interface ScoringFlowOptions {
   readonly decoder: ValueDecoder;
   /** Of a record's value. */
   readonly recordMaxBytes: number;
+  /** Null or absent: records have the service's names and values already. */
+  readonly mapper?: RecordMapper | null;
+  /** Null or absent: nothing is looked for. */
+  readonly guard?: CardGuard | null;
   /** Null: scores are not published. */
   readonly output: ScoreOutput | null;
   /** Whether a refused payment yields a score record, too. */
@@ -46,6 +59,8 @@ export interface ScoreCarry {
   readonly attempts: number;
   /** One of them may have been carried out although its answer was none. */
   readonly maybeScored: boolean;
+  /** Null: no answer speaks against it. */
+  readonly suspect: Suspect | null;
   /** The service has spoken: from here on only what follows is repeated, never the request. */
   readonly outcome: Outcome | null;
   /** Publications of the outcome that failed. */
@@ -60,13 +75,16 @@ export interface Outcome {
   readonly end: Settlement;
 }
 
-type Answered = Exclude<Judged, { readonly do: 'no_session' | 'fenced' }>;
-type Scored = Extract<Judged, { readonly do: 'done' }>;
-type Refused = Extract<Judged, { readonly do: 'refuse' }>;
+type Answered = Exclude<Attempted, { readonly do: 'no_session' | 'fenced' }>;
+type Scored = Extract<Answered, { readonly do: 'done' }>;
+type Refused = Pick<NotScored, 'status' | 'latencyMs' | 'errorMessage'> & { readonly why: Refusal | Suspicion };
+type NotScored = Exclude<Answered, { readonly do: 'done' }>;
 
-const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, outcome: null, unpublished: 0 };
+const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, suspect: null, outcome: null, unpublished: 0 };
 const FENCED_MS = 250;
 const SPREAD_MS = 1_000;
+/** Records that wait behind the floodgate are asked again when it opens; this is for one that is missed. */
+const FLOOD_WAIT_MS = 45_000;
 /** Records that are being scored or are scored and not published, as a multiple of the requests at once: what a kill doubles at most. */
 const OPEN_PER_REQUEST = 2;
 
@@ -86,10 +104,21 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     this.#mostOpen = OPEN_PER_REQUEST * options.concurrency;
   }
 
-  attach(_signals: EngineSignals): void {}
+  attach(signals: EngineSignals): void {
+    this.#options.gate.attach({
+      recovered: (causes) => {
+        signals.hurry(causes, { all: true, withinMs: SPREAD_MS });
+        signals.changed();
+      },
+      probe: (causes) => {
+        signals.hurry(causes, { all: false });
+        signals.changed();
+      },
+    });
+  }
 
   read(record: SourceRecord): Reading<Payment> {
-    return readPayment(record, this.#options.decoder, this.#options.recordMaxBytes);
+    return readPayment(record, this.#options);
   }
 
   lane(payment: Payment, record: SourceRecord): string {
@@ -103,16 +132,19 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return this.#isFull() ? this.#blockedBy : null;
   }
 
-  /** Waiting outcomes are not counted here: they need a step to be published, and a room of 0 would never give them one. */
-  room(_nowMs: number): number {
-    return Math.min(this.#options.caller.free(), this.#mostOpen - this.#running);
+  /** Outcomes that wait to be published always have room for one: nothing that ails the service keeps them back. */
+  room(nowMs: number): number {
+    const free = this.#options.caller.free(nowMs);
+    return Math.min(this.#carrying.size > 0 ? Math.max(1, free) : free, this.#mostOpen - this.#running);
   }
 
   due(): number | null {
-    return null;
+    return this.#options.gate.dueMs(this.#options.clock.monotonicMs());
   }
 
-  tick(_nowMs: number): void {}
+  tick(nowMs: number): void {
+    this.#options.gate.tick(nowMs);
+  }
 
   barrier(_before: 'stop' | 'join'): void {}
 
@@ -120,7 +152,12 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     this.#carrying.delete(job.record);
     if (job.tenure.phase === 'lost') return { do: 'release' };
     const carry = job.carry ?? NOTHING_YET;
-    if (carry.outcome === null && this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
+    if (carry.outcome === null) {
+      if (this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
+      // Only where the room was meant for an outcome of another record.
+      const { caller, gate, clock } = this.#options;
+      if (caller.free(clock.monotonicMs()) <= 0) return this.#wait(carry, gate.why ?? 'service_down', SPREAD_MS);
+    }
     this.#running += 1;
     try {
       const step = await this.#step(job, carry);
@@ -137,18 +174,39 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
     if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
     const next = { ...carry, attempts: carry.attempts + 1 };
-    if (judged.do === 'done' || judged.do === 'refuse') {
-      const outcome = this.#toOutcome(job, judged, next);
-      return await this.#finish(job, { ...next, outcome }, outcome);
-    }
-    const { draw } = this.#options;
-    const forMs = retryWait(judged.do === 'retry' ? judged.afterMs : null, next.attempts, draw);
-    return {
-      do: 'wait',
-      forMs,
-      why: judged.do === 'retry' ? 'service_down' : 'service_refuses',
-      carry: { ...next, maybeScored: carry.maybeScored || judged.ambiguous },
-    };
+    if (judged.do === 'done') return await this.#end(job, next, this.#toScored(job, judged, next));
+    if (judged.do === 'refuse') return await this.#refuse(job, next, judged, judged.why);
+    const waiting = { ...next, maybeScored: carry.maybeScored || judged.ambiguous };
+    if (judged.do === 'hold') return this.#retry(waiting, 'service_refuses', judged);
+    if (judged.counts === null) return this.#retry(waiting, 'service_down', judged);
+    const { caller, clock, suspicion } = this.#options;
+    const suspect = suspectMore(carry.suspect, caller.tally, clock.monotonicMs());
+    return isAtFault(suspect, caller.tally, suspicion, clock.monotonicMs())
+      ? await this.#refuse(job, { ...waiting, suspect }, judged, judged.counts)
+      : this.#retry({ ...waiting, suspect }, 'service_down', judged);
+  }
+
+  #retry(carry: ScoreCarry, why: HoldCause, judged: NotScored): Step<ScoreCarry> {
+    const afterMs = judged.do === 'retry' ? judged.afterMs : null;
+    const forMs = Math.max(retryWait(afterMs, carry.attempts, this.#options.draw), judged.restMs ?? 0);
+    return { do: 'wait', forMs, why, carry };
+  }
+
+  /** The record's own fault, unless so many are refused that it is not: then it waits, and is asked about again. */
+  async #refuse(
+    job: Job<Payment, ScoreCarry>,
+    carry: ScoreCarry,
+    judged: NotScored,
+    why: Refusal | Suspicion,
+  ): Promise<Step<ScoreCarry>> {
+    // What may have been scored before says nothing of the records that follow.
+    if (why !== 'ambiguous_then_refused' && this.#options.gate.refused() === 'hold')
+      return this.#wait(carry, 'floodgate', FLOOD_WAIT_MS);
+    return await this.#end(job, carry, this.#toRefused(job, { ...judged, why }, carry));
+  }
+
+  async #end(job: Job<Payment, ScoreCarry>, carry: ScoreCarry, outcome: Outcome): Promise<Step<ScoreCarry>> {
+    return await this.#finish(job, { ...carry, outcome }, outcome);
   }
 
   /** Publishes, tells sync, ends: in this order, so that no status update goes out for a score that nobody has. */
@@ -174,10 +232,6 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return end;
   }
 
-  #toOutcome(job: Job<Payment, ScoreCarry>, judged: Scored | Refused, carry: ScoreCarry): Outcome {
-    return judged.do === 'done' ? this.#toScored(job, judged, carry) : this.#toRefused(job, judged, carry);
-  }
-
   #toScored({ record, item }: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
     const { reading, unrecognised } = readScore(judged.answer);
     for (const field of unrecognised) this.#options.emit('answer_unrecognised', { operation: 'score', field });
@@ -192,10 +246,11 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
 
   #toRefused({ record, item }: Job<Payment, ScoreCarry>, judged: Refused, carry: ScoreCarry): Outcome {
     const { why, status, errorMessage } = judged;
+    const isUncertain = why === 'ambiguous_then_refused' || carry.maybeScored;
     return {
       score: this.#options.scoreOnRefusal ? toFailedScore(record, item, why, this.#toContext(judged, carry)) : null,
       // The service may know this transaction all the same, so its updates are not stopped.
-      fact: why === 'ambiguous_then_refused' ? null : { do: 'refused', partition: record.partition },
+      fact: isUncertain ? null : { do: 'refused', partition: record.partition },
       end: toLetter(why, {
         ...(status === null ? {} : { httpStatus: status }),
         ...(errorMessage === null ? {} : { serviceError: errorMessage }),
@@ -203,7 +258,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     };
   }
 
-  #toContext({ status, latencyMs }: Answered, { attempts, maybeScored }: ScoreCarry): ScoreContext {
+  #toContext(
+    { status, latencyMs }: Pick<Answered, 'status' | 'latencyMs'>,
+    { attempts, maybeScored }: ScoreCarry,
+  ): ScoreContext {
     const { account, clock } = this.#options;
     return { account, httpStatus: status, latencyMs, attempts, possiblyScoredBefore: maybeScored, atMs: clock.nowMs() };
   }

@@ -1,6 +1,6 @@
-import { type Reading, type SourceRecord, type ValueDecoder } from '../../engine/ports.ts';
+import { type Reading, type SourceRecord } from '../../engine/ports.ts';
 import { readTransId, toTransactionJson } from '../../screening/transaction.ts';
-import { decodeRecord } from '../decode.ts';
+import { decodeRecord, type RecordReader } from '../decode.ts';
 
 /** A payment to be scored. */
 export interface Payment {
@@ -11,9 +11,9 @@ export interface Payment {
   readonly paymentMethod: string | null;
 }
 
-/** Reads a payment; what came as JSON goes out as it came, byte for byte. */
-export function readPayment(record: SourceRecord, decoder: ValueDecoder, maxBytes: number): Reading<Payment> {
-  const decoded = decodeRecord(record, decoder, maxBytes);
+/** Reads a payment; what came as JSON and is not mapped goes out as it came, byte for byte. */
+export function readPayment(record: SourceRecord, reader: RecordReader): Reading<Payment> {
+  const decoded = decodeRecord(record, reader);
   if (decoded.do !== 'object') return decoded;
   const { value, json } = decoded;
   const transId = readTransId(value['trans_id']);

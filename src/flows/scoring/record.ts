@@ -2,7 +2,7 @@ import { type OutgoingRecord, type SourceRecord } from '../../engine/ports.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { cloudEventHeaders } from '../../screening/cloud-event.ts';
 import { NO_SCORE, type ScoreReading } from '../../screening/score.ts';
-import { type Refusal } from '../../screening/verdict.ts';
+import { type Refusal, type Suspicion } from '../../screening/verdict.ts';
 import { type Payment } from './read.ts';
 
 /** What a score record says besides the answer itself. */
@@ -42,7 +42,7 @@ export function toScore(
 export function toFailedScore(
   record: SourceRecord,
   payment: Payment,
-  failure: Refusal,
+  failure: Refusal | Suspicion,
   context: ScoreContext,
 ): FraudScore {
   return { ...toScore(record, payment, NO_SCORE, context), failure };

@@ -1,8 +1,10 @@
 /** What an exchange means for the updates that were sent in it (spec: Sync status update; Errors). */
 import { isUtf8 } from 'node:buffer';
 import { type HoldCause, type LetterCode } from '../../kernel/outcome.ts';
+import { type CallEnd, toSessionEnd } from '../../resilience/breaker.ts';
 import { type Exchange } from '../../resilience/ports.ts';
 import { judgeSync } from '../../screening/verdict.ts';
+import { type TroubleKind } from './trouble.ts';
 
 /** Where an answer has a shape that nobody has described. */
 export type UnknownPart = 'body' | 'top_level' | 'update';
@@ -33,6 +35,12 @@ export interface Later {
   readonly afterMs: number | null;
   /** True: not before `afterMs`, whatever the attempt. */
   readonly fixed: boolean;
+  /** What may be one update's doing; null: it speaks of the service, or of us. */
+  readonly trouble: TroubleKind | null;
+  /** The service's text; null: none. */
+  readonly serviceError: string | null;
+  /** What it says of the service's health. */
+  readonly health: CallEnd;
 }
 
 /** How long an update waits after the fence was found closed: heartbeats come more often than that. */
@@ -44,12 +52,13 @@ const SERVICE_ERROR_CHARACTERS = 4096;
 export function readAnswer(exchange: Exchange, ids: ReadonlySet<string>): BatchAnswer {
   switch (exchange.do) {
     case 'fenced':
-      return { do: 'later', status: 0, why: 'kafka', afterMs: FENCED_MS, fixed: true };
+      return { ...later(0, 'kafka', FENCED_MS), fixed: true, health: 'void' };
     case 'no_session':
-      return { do: 'later', status: 0, why: exchange.why, afterMs: exchange.retryMs, fixed: true };
+      return { ...later(0, exchange.why, exchange.retryMs), fixed: true, health: toSessionEnd(exchange.why) };
     case 'failed':
       // An answer beyond every bound is not one of this service.
-      return later(0, exchange.why === 'oversized' ? 'service_refuses' : 'service_down', null);
+      if (exchange.why === 'oversized') return later(0, 'service_refuses', null);
+      return later(0, 'service_down', null, exchange.why === 'timeout' ? 'timeout' : null);
     case 'answer':
       return judge(exchange, ids);
   }
@@ -70,14 +79,23 @@ function judge(
     case 'refuse':
       return { do: 'refused', status, reason: verdict.why, serviceError: errorMessage };
     case 'retry':
-      return later(status, 'service_down', verdict.afterMs);
+      return { ...later(status, 'service_down', verdict.afterMs, verdict.counts), serviceError: errorMessage };
     case 'hold':
       return later(status, 'service_refuses', null);
   }
 }
 
-function later(status: number, why: HoldCause, afterMs: number | null): Later {
-  return { do: 'later', status, why, afterMs, fixed: false };
+function later(status: number, why: HoldCause, afterMs: number | null, trouble: TroubleKind | null = null): Later {
+  return {
+    do: 'later',
+    status,
+    why,
+    afterMs,
+    fixed: false,
+    trouble,
+    serviceError: null,
+    health: why === 'service_refuses' ? 'hold' : 'failed',
+  };
 }
 
 function readUpdates(

@@ -3,12 +3,29 @@ import { type ClosedBy } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type HoldCause, type Letter } from '../../kernel/outcome.ts';
 import { bodyBytes } from './body.ts';
+import { type Trouble } from './trouble.ts';
 
-/** What became of one update in a batch. `later`: not decided; `fixed` waits are not shortened by chance. `release`: it was not sent. */
+/** No service is so strict: below this a refusal for size is about one update. */
+const LEAST_BYTES = 1_024;
+/** Per accepted batch, after a refusal for size. */
+const GROWTH = 1.1;
+
+/** What became of one update in a batch. `release`: it was not sent. */
 export type UpdateEnd =
   | { readonly do: 'accepted' }
   | { readonly do: 'letter'; readonly letter: Letter }
-  | { readonly do: 'later'; readonly why: HoldCause; readonly afterMs: number | null; readonly fixed: boolean }
+  | {
+      /** Not decided. */
+      readonly do: 'later';
+      readonly why: HoldCause;
+      readonly afterMs: number | null;
+      /** Such a wait is not shortened by chance. */
+      readonly fixed: boolean;
+      /** How long it should wait at least, whatever else is said. */
+      readonly restMs?: number;
+      /** What it has been through now; absent: what it had been before. */
+      readonly trouble?: Trouble;
+    }
   | { readonly do: 'release' };
 
 /** An update that is to be sent. */
@@ -16,6 +33,7 @@ export interface Sendable {
   readonly transId: string;
   readonly fragment: Buffer;
   readonly tenure: Tenure;
+  readonly trouble: Trouble;
 }
 
 /** An update in a batch. `end` tells what became of it, once; its id may be sent again from then on. */
@@ -43,6 +61,8 @@ export interface BatchesOptions {
   readonly limits: BatchLimits;
   /** Ends every member of the batch, or fails: then the rest fail alike. */
   readonly send: (batch: ClosedBatch) => Promise<void>;
+  /** Whether a batch may be sent now; asked again by `pump`. */
+  readonly maySend: () => boolean;
   /** An id has left its batch. */
   readonly onFreed: (transId: string) => void;
   /** `due` has changed outside of a call. */
@@ -54,7 +74,7 @@ interface Pending extends Member {
 }
 
 /**
- * Gathers updates into batches and sends a bounded number of them at once. No id is ever in two batches, or twice in
+ * Gathers updates into batches and sends a bounded number of them at once, while they may be sent. No id is ever in two batches, or twice in
  * one, between its `add` and its end. Owns no timer: the age is looked at in `tick`.
  *
  * A batch is open (taking updates), then ready (closed, waiting for a place in flight), then in flight.
@@ -67,13 +87,20 @@ export class Batches {
   #open: Pending[] = [];
   #openBytes = 0;
   #openSinceMs = 0;
+  /** How many updates the open batch may hold. */
+  #openMost: number;
   #ready: { readonly members: readonly Pending[]; readonly closedBy: ClosedBy }[] = [];
   #inFlight = 0;
   #joins = 0;
+  #isStopping = false;
+  /** Of a body; lower for a while after the service has refused one as too large. */
+  #maxBytes: number;
 
   constructor(options: BatchesOptions) {
     this.#options = options;
     this.#limits = options.limits;
+    this.#maxBytes = options.limits.maxBytes;
+    this.#openMost = options.limits.maxRecords;
   }
 
   /** Whether an update of this id is open, ready or in flight. One of a lost partition is put out first, unless its bytes are under way. */
@@ -95,6 +122,11 @@ export class Batches {
     });
   }
 
+  /** Whether a batch is ready, has a place in flight, and may not be sent. */
+  get isHeldBack(): boolean {
+    return this.#ready.length > 0 && this.#inFlight < this.#limits.inFlight;
+  }
+
   /** When `tick` has to be called next; null: not before something changes. */
   due(): number | null {
     const isWaiting = this.#open.length > 0 && this.#inFlight < this.#limits.inFlight;
@@ -104,11 +136,33 @@ export class Batches {
   tick(nowMs: number): void {
     const dueMs = this.due();
     if (dueMs !== null && nowMs >= dueMs) this.#close('age');
+    this.pump();
   }
 
-  /** Sends what is open, now or as soon as there is a place in flight. */
+  /** Sends what is ready, if it may be sent now. */
+  pump(): void {
+    while (this.#inFlight < this.#limits.inFlight && this.#ready.length > 0 && this.#options.maySend())
+      this.#sendNext();
+    // Nobody waits for a service that is ill: what is given back is sent after the next start.
+    if (this.#isStopping && this.#inFlight === 0 && this.#ready.length > 0) this.release();
+  }
+
+  /** Sends what is open, now or as soon as there is a place in flight; gives back what may not be sent. */
   flush(): void {
+    this.#isStopping = true;
     this.#close('stop');
+    this.pump();
+  }
+
+  /** The service has refused a body of so many bytes as too large: those to come are smaller. */
+  tooLarge(bytes: number): void {
+    this.#maxBytes = Math.max(LEAST_BYTES, Math.min(this.#maxBytes, Math.floor(bytes / 2)));
+  }
+
+  /** The service has accepted a batch: bodies may grow again. */
+  fits(): void {
+    if (this.#maxBytes < this.#limits.maxBytes)
+      this.#maxBytes = Math.min(this.#limits.maxBytes, Math.ceil(this.#maxBytes * GROWTH));
   }
 
   /** Gives back what is not under way; what is ends by itself, without further calls. */
@@ -116,13 +170,12 @@ export class Batches {
     this.#joins += 1;
     const unsent = [...this.#ready.flatMap((batch) => batch.members), ...this.#open];
     this.#ready = [];
-    this.#open = [];
-    this.#openBytes = 0;
+    this.#empty();
     for (const member of unsent) member.end({ do: 'release' });
   }
 
   #toPending(update: Sendable, resolve: (end: UpdateEnd) => void, reject: (error: unknown) => void): Pending {
-    const { transId, fragment, tenure } = update;
+    const { transId, fragment, tenure, trouble } = update;
     const leave = (then: () => void): void => {
       if (this.#updates.get(transId) !== pending) return;
       this.#updates.delete(transId);
@@ -133,6 +186,7 @@ export class Batches {
       transId,
       fragment,
       tenure,
+      trouble,
       end: (end) => {
         leave(() => {
           resolve(end);
@@ -149,14 +203,22 @@ export class Batches {
 
   #enter(member: Pending, nowMs: number): void {
     const { length } = member.fragment;
-    const { maxBytes, maxRecords } = this.#limits;
+    const maxBytes = this.#maxBytes;
     if (bodyBytes(this.#open.length + 1, this.#openBytes + length) > maxBytes) this.#close('bytes');
+    if (this.#open.length >= Math.min(this.#openMost, member.trouble.mates)) this.#close('records');
     if (this.#open.length === 0) this.#openSinceMs = nowMs;
     this.#updates.set(member.transId, member);
     this.#open.push(member);
+    this.#openMost = Math.min(this.#openMost, member.trouble.mates);
     this.#openBytes += length;
-    if (this.#open.length >= maxRecords) this.#close('records');
+    if (this.#open.length >= this.#openMost) this.#close('records');
     else if (bodyBytes(this.#open.length, this.#openBytes) >= maxBytes) this.#close('bytes');
+  }
+
+  #empty(): void {
+    this.#open = [];
+    this.#openBytes = 0;
+    this.#openMost = this.#limits.maxRecords;
   }
 
   /** Takes an update out of the open batch or a ready one; false: its bytes may be under way. */
@@ -177,21 +239,18 @@ export class Batches {
   #close(closedBy: ClosedBy): void {
     if (this.#open.length === 0) return;
     this.#ready.push({ members: this.#open, closedBy });
-    this.#open = [];
-    this.#openBytes = 0;
-    this.#sendReady();
+    this.#empty();
+    this.pump();
   }
 
-  #sendReady(): void {
-    while (this.#inFlight < this.#limits.inFlight) {
-      const next = this.#ready.shift();
-      if (next === undefined) return;
-      const members = next.members.filter((member) => member.tenure.phase !== 'lost');
-      for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
-      if (members.length === 0) continue;
-      this.#inFlight += 1;
-      void this.#send(members, next.closedBy);
-    }
+  #sendNext(): void {
+    const next = this.#ready.shift();
+    if (next === undefined) return;
+    const members = next.members.filter((member) => member.tenure.phase !== 'lost');
+    for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
+    if (members.length === 0) return;
+    this.#inFlight += 1;
+    void this.#send(members, next.closedBy);
   }
 
   async #send(members: readonly Pending[], closedBy: ClosedBy): Promise<void> {
@@ -204,7 +263,7 @@ export class Batches {
       for (const member of members) member.fail(error);
     }
     this.#inFlight -= 1;
-    this.#sendReady();
+    this.pump();
     this.#options.onChanged();
   }
 }

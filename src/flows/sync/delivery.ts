@@ -1,62 +1,97 @@
 import { type Clock } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type Letter } from '../../kernel/outcome.ts';
+import { type Gate } from '../../resilience/gate.ts';
 import { type ScreeningApi } from '../../resilience/ports.ts';
-import { readAnswer, type BatchAnswer } from './answer.ts';
+import { isAtFault, type SuspicionLimits } from '../../resilience/suspicion.ts';
+import { type BatchAnswer, type Later, readAnswer } from './answer.ts';
 import { type ClosedBatch, type Member, type UpdateEnd } from './batch.ts';
 import { partAccepted, partRefused, wholeBatch, type Bisection } from './bisect.ts';
 import { toBody } from './body.ts';
+import { troubleAfter } from './trouble.ts';
 
 export interface DeliveryOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
+  /** Whether calls may go out now; asked before a batch, not between its parts. */
+  readonly gate: Pick<Gate, 'room' | 'begin' | 'end' | 'delivered' | 'letter'>;
+  /** When an update that is always answered with 500 or `error_msg` is refused. */
+  readonly suspicion: SuspicionLimits;
   readonly clock: Clock;
   readonly emit: Emit;
+  /** A body of so many bytes was refused as too large. */
+  readonly onTooLarge: (bytes: number) => void;
+  /** A batch was accepted; `endedHold`: the first after everything was refused alike. */
+  readonly onAccepted: (endedHold: boolean) => void;
 }
 
 /** How long after an acceptance a refusal is believed to be the record's own fault. */
 const TRUST_MS = 60_000;
 const REFUSED_WAIT_MS = 30_000;
 const REFUSED_ALIKE: UpdateEnd = { do: 'later', why: 'service_refuses', afterMs: REFUSED_WAIT_MS, fixed: true };
+/** Records behind the floodgate are asked again when it opens; this is for one that is missed. */
+const FLOODED: UpdateEnd = { do: 'later', why: 'floodgate', afterMs: 45_000, fixed: true };
 
 type Release = Extract<UpdateEnd, { do: 'release' }>;
 const RELEASE: Release = { do: 'release' };
 
 type Refused = Extract<BatchAnswer, { do: 'refused' }>;
 type Accepted = Extract<BatchAnswer, { do: 'accepted' }>;
+/** `restMs`: from the gate. */
+type Unanswered = Later & { readonly restMs: number };
 
 /**
  * Delivers a batch: one PATCH, or as many as it takes to find what is refused in it (400, 413, 422). A refusal becomes a
  * letter only while the service accepts others: in the same batch, or in the last minute. Where it refuses everything
- * alike, its own state is the more likely cause, and the updates wait; every 30 s one refused batch is searched again.
+ * alike, its own state is the more likely cause, and the updates wait; every 30 s one batch goes out to see, and is
+ * searched; the first acceptance ends that.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
   #acceptedAtMs = -Infinity;
-  /** Since everything is refused alike: no batch is halved before this time. */
+  /** Since everything is refused alike: no batch is sent before this time. */
   #searchAtMs: number | null = null;
+  #succeeded = 0;
+  #failed = 0;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
   }
 
+  /** Whether a batch may be sent now. */
+  maySend(): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    return (this.#searchAtMs === null || nowMs >= this.#searchAtMs) && this.#options.gate.room(nowMs) > 0;
+  }
+
+  /** When a batch may be sent that may not now, as far as refusals go; null: they keep nothing back. */
+  dueMs(): number | null {
+    return this.#searchAtMs;
+  }
+
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */
   async send({ members, closedBy, mayGoOn }: ClosedBatch): Promise<void> {
+    if (this.#searchAtMs !== null) this.#searchAtMs = this.#options.clock.monotonicMs() + REFUSED_WAIT_MS;
     const letters = new Map<Member, Letter>();
     let plan = wholeBatch(members);
     for (let calls = 0; ; calls += 1) {
       plan = withoutLost(plan);
       const [part] = plan.parts;
       if (part === undefined) break;
-      const answer = calls > 0 && !mayGoOn() ? RELEASE : await this.#patch(part, closedBy);
-      const rest = this.#endOfRest(answer, plan, calls);
-      if (rest !== null) {
-        endAll(plan.parts.flat(), rest);
+      if (calls > 0 && !mayGoOn()) {
+        endAll(plan.parts.flat(), RELEASE);
+        break;
+      }
+      const answer = await this.#patch(part, closedBy);
+      if (answer.do === 'later') {
+        // The other parts would meet the same service.
+        this.#endLater(answer, part, letters);
+        endAll(plan.parts.slice(1).flat(), toEnd(answer));
         break;
       }
       if (answer.do === 'accepted') {
-        this.#accept(part, answer);
+        this.#accept(part, answer, letters);
         plan = partAccepted(plan);
-      } else if (answer.do === 'refused') {
+      } else {
         const [alone, ...others] = part;
         if (alone !== undefined && others.length === 0) letters.set(alone, toLetter(answer));
         else this.#options.emit('batch_split', { records: part.length, status: answer.status });
@@ -66,33 +101,57 @@ export class Delivery {
     this.#endRefused(letters, plan.accepted > 0);
   }
 
-  /** Null, or what all parts that are not decided end with, without further calls. */
-  #endOfRest(answer: BatchAnswer | Release, plan: Bisection<Member>, calls: number): UpdateEnd | null {
-    // The other parts would meet the same service.
-    if (answer.do === 'later' || answer.do === 'release') return answer;
-    const isWhole = calls === 0 && (plan.parts[0]?.length ?? 0) > 1;
-    return answer.do === 'refused' && isWhole && !this.#maySearch() ? REFUSED_ALIKE : null;
-  }
-
-  async #patch(part: readonly Member[], closedBy: ClosedBatch['closedBy']): Promise<BatchAnswer> {
+  async #patch(
+    part: readonly Member[],
+    closedBy: ClosedBatch['closedBy'],
+  ): Promise<Exclude<BatchAnswer, Later> | Unanswered> {
+    const { gate, clock, api, emit, onTooLarge } = this.#options;
     const body = toBody(part.map((member) => member.fragment));
-    const exchange = await this.#options.api.sync(body);
-    const answer = readAnswer(exchange, new Set(part.map((member) => member.transId)));
-    this.#options.emit('batch_sent', { closedBy, records: part.length, bytes: body.length, status: answer.status });
-    return answer;
+    const pass = gate.begin(clock.monotonicMs());
+    const answer = readAnswer(await api.sync(body), new Set(part.map((member) => member.transId)));
+    emit('batch_sent', { closedBy, records: part.length, bytes: body.length, status: answer.status });
+    const isUndecided = answer.do === 'later';
+    if (!isUndecided) this.#succeeded += 1;
+    else if (answer.health !== 'void') this.#failed += 1;
+    const restMs = gate.end(pass, isUndecided ? answer.health : 'ok', {
+      status: answer.status,
+      afterMs: isUndecided ? answer.afterMs : null,
+    });
+    if (answer.do === 'accepted') gate.delivered(pass, part.length);
+    if (answer.do === 'refused' && answer.reason === 'status_413' && part.length > 1) onTooLarge(body.length);
+    return isUndecided ? { ...answer, restMs } : answer;
   }
 
-  #accept(part: readonly Member[], { status, rejected, unknown }: Accepted): void {
-    this.#acceptedAtMs = this.#options.clock.monotonicMs();
+  #accept(part: readonly Member[], { status, rejected, unknown }: Accepted, letters: Map<Member, Letter>): void {
+    const { clock, emit, onAccepted } = this.#options;
+    this.#acceptedAtMs = clock.monotonicMs();
+    const endedHold = this.#searchAtMs !== null;
     this.#searchAtMs = null;
-    for (const field of unknown) this.#options.emit('answer_unrecognised', { operation: 'sync', field });
+    for (const field of unknown) emit('answer_unrecognised', { operation: 'sync', field });
     for (const member of part) {
       const text = rejected.get(member.transId);
-      member.end(
-        text === undefined
-          ? { do: 'accepted' }
-          : { do: 'letter', letter: toLetter({ reason: 'rejected_by_service', status, serviceError: text }) },
-      );
+      if (text === undefined) member.end({ do: 'accepted' });
+      else letters.set(member, toLetter({ reason: 'rejected_by_service', status, serviceError: text }));
+    }
+    onAccepted(endedHold);
+  }
+
+  /** Updates whose PATCH was not decided: they travel in smaller batches while others are accepted, and the one at fault is refused. */
+  #endLater(answer: Unanswered, part: readonly Member[], letters: Map<Member, Letter>): void {
+    const { clock, suspicion } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const { trouble: kind, status } = answer;
+    if (kind === null || !this.#isTrusted(nowMs)) {
+      endAll(part, toEnd(answer));
+      return;
+    }
+    const tally = { succeeded: this.#succeeded, failed: this.#failed };
+    for (const member of part) {
+      const trouble = troubleAfter(member.trouble, { kind, size: part.length, tally, nowMs });
+      const isProven = trouble.suspect !== null && isAtFault(trouble.suspect, tally, suspicion, nowMs);
+      if (kind !== 'timeout' && isProven)
+        letters.set(member, toLetter({ reason: kind, status, serviceError: answer.serviceError }));
+      else member.end({ ...toEnd(answer), trouble });
     }
   }
 
@@ -102,21 +161,20 @@ export class Delivery {
     const nowMs = this.#options.clock.monotonicMs();
     const isTrusted = someAccepted || this.#isTrusted(nowMs);
     if (!isTrusted) this.#searchAtMs = nowMs + REFUSED_WAIT_MS;
-    for (const [member, letter] of letters) member.end(isTrusted ? { do: 'letter', letter } : REFUSED_ALIKE);
+    for (const [member, letter] of letters) member.end(isTrusted ? this.#toEndOf(letter) : REFUSED_ALIKE);
   }
 
-  /** Whether a refused batch may be halved: always, but once in 30 s while everything is refused alike. */
-  #maySearch(): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#searchAtMs === null || this.#isTrusted(nowMs)) return true;
-    if (nowMs < this.#searchAtMs) return false;
-    this.#searchAtMs = nowMs + REFUSED_WAIT_MS;
-    return true;
+  #toEndOf(letter: Letter): UpdateEnd {
+    return this.#options.gate.letter() === 'letter' ? { do: 'letter', letter } : FLOODED;
   }
 
   #isTrusted(nowMs: number): boolean {
     return nowMs - this.#acceptedAtMs <= TRUST_MS;
   }
+}
+
+function toEnd({ why, afterMs, fixed, restMs }: Unanswered): Extract<UpdateEnd, { do: 'later' }> {
+  return { do: 'later', why, afterMs, fixed, restMs };
 }
 
 function withoutLost(plan: Bisection<Member>): Bisection<Member> {

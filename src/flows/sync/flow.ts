@@ -10,17 +10,26 @@ import {
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type Letter } from '../../kernel/outcome.ts';
+import { type RecordMapper } from '../../mapping/mapper.ts';
 import { retryWait } from '../../resilience/backoff.ts';
+import { type Gate } from '../../resilience/gate.ts';
 import { type ScreeningApi } from '../../resilience/ports.ts';
+import { type SuspicionLimits } from '../../resilience/suspicion.ts';
+import { type CardGuard } from '../../screening/card-guard.ts';
 import { completeUpdate, type UpdateRules, type WireUpdate } from '../../screening/status-update.ts';
 import { type Alignment } from './alignment.ts';
 import { Batches, type BatchLimits, type UpdateEnd } from './batch.ts';
 import { toFragment } from './body.ts';
 import { Delivery } from './delivery.ts';
 import { readUpdate, type Update } from './read.ts';
+import { NO_TROUBLE, type Trouble } from './trouble.ts';
 
 export interface SyncOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
+  /** Attached to the engine by this flow. */
+  readonly gate: Gate;
+  /** When an update that is always answered with 500 or `error_msg` is refused. */
+  readonly suspicion: SuspicionLimits;
   /** Of `PaymentAuthorized`. */
   readonly decoder: ValueDecoder;
   /** Attached to the engine by this flow. */
@@ -28,6 +37,10 @@ export interface SyncOptions {
   readonly rules: UpdateRules;
   readonly limits: BatchLimits;
   readonly recordMaxBytes: number;
+  /** Null or absent: records have the service's names and values already. */
+  readonly mapper?: RecordMapper | null;
+  /** Null or absent: nothing is looked for. */
+  readonly guard?: CardGuard | null;
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;
@@ -36,10 +49,12 @@ export interface SyncOptions {
 /** An update's bytes, made once: a repeat sends the same. */
 export interface UpdateCarry {
   readonly fragment: Buffer;
+  readonly trouble: Trouble;
 }
 
 /** How long an update waits when another of its id, from another partition, is under way. */
 const SAME_ID_WAIT_MS = 50;
+const SPREAD_MS = 1_000;
 
 /**
  * Sends status updates to the service: rules, then the wait for the transaction's score, then a batch, then a PATCH
@@ -49,17 +64,28 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
   readonly name = 'sync';
   readonly #options: SyncOptions;
   readonly #batches: Batches;
+  readonly #delivery: Delivery;
   /** Lanes that were told to wait because their id is under way elsewhere. */
   readonly #blocked = new Set<string>();
   #signals: EngineSignals | null = null;
 
   constructor(options: SyncOptions) {
     this.#options = options;
-    const delivery = new Delivery(options);
+    this.#delivery = new Delivery({
+      ...options,
+      onTooLarge: (bytes) => {
+        this.#batches.tooLarge(bytes);
+      },
+      onAccepted: (endedHold) => {
+        this.#batches.fits();
+        if (endedHold) this.#hurry(['service_refuses']);
+      },
+    });
     this.#batches = new Batches({
       limits: options.limits,
+      maySend: () => this.#delivery.maySend(),
       send: async (batch) => {
-        await delivery.send(batch);
+        await this.#delivery.send(batch);
       },
       onFreed: (transId) => {
         if (this.#blocked.delete(transId)) this.#signals?.wake(transId);
@@ -73,6 +99,16 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
   attach(signals: EngineSignals): void {
     this.#signals = signals;
     this.#options.alignment.attach(signals);
+    this.#options.gate.attach({
+      recovered: (causes) => {
+        this.#hurry(causes);
+        this.#batches.pump();
+      },
+      probe: (causes) => {
+        signals.hurry(causes, { all: false });
+        this.#batches.pump();
+      },
+    });
   }
 
   read(record: SourceRecord): Reading<Update> {
@@ -100,22 +136,32 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     if ('letter' in ready) return { do: 'dead_letter', letter: ready.letter };
     if (this.#batches.holds(item.transId))
       return { do: 'wait', forMs: SAME_ID_WAIT_MS, why: 'batch_open', carry: ready };
-    const { fragment } = ready;
-    const end = await this.#batches.add({ transId: item.transId, fragment, tenure }, this.#options.clock.monotonicMs());
+    const end = await this.#batches.add({ transId: item.transId, ...ready, tenure }, this.#options.clock.monotonicMs());
     return toStep(end, ready, this.#waitMs(end, attempt));
   }
 
   due(): number | null {
-    return this.#batches.due();
+    const nowMs = this.#options.clock.monotonicMs();
+    const dues = [this.#batches.due(), this.#options.gate.dueMs(nowMs)];
+    // A time that has passed is not waited for: then it is the gate that keeps batches back.
+    const searchAtMs = this.#batches.isHeldBack ? this.#delivery.dueMs() : null;
+    if (searchAtMs !== null && searchAtMs > nowMs) dues.push(searchAtMs);
+    return dues.reduce((least, due) => (due === null || (least !== null && least <= due) ? least : due), null);
   }
 
   tick(nowMs: number): void {
+    this.#options.gate.tick(nowMs);
     this.#batches.tick(nowMs);
   }
 
   barrier(before: 'stop' | 'join'): void {
     if (before === 'stop') this.#batches.flush();
     else this.#batches.release();
+  }
+
+  #hurry(causes: readonly HoldCause[]): void {
+    this.#signals?.hurry(causes, { all: true, withinMs: SPREAD_MS });
+    this.#signals?.changed();
   }
 
   /** The bytes of an update, with what is known of its scoring call; or its end. */
@@ -128,7 +174,7 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     if (alignment.isBlind(item, record))
       emit('update_before_score', { waitedMs: clock.monotonicMs() - item.arrivedMs });
     this.#tell(update);
-    return { fragment: toFragment(item.transId, update.fields) };
+    return { fragment: toFragment(item.transId, update.fields), trouble: NO_TROUBLE };
   }
 
   #tell({ dropped, notes }: Extract<WireUpdate, { do: 'send' }>): void {
@@ -138,8 +184,8 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
 
   #waitMs(end: UpdateEnd, attempt: number): number {
     if (end.do !== 'later') return 0;
-    if (end.fixed && end.afterMs !== null) return end.afterMs;
-    return retryWait(end.afterMs, attempt, this.#options.draw);
+    const forMs = end.fixed && end.afterMs !== null ? end.afterMs : retryWait(end.afterMs, attempt, this.#options.draw);
+    return Math.max(forMs, end.restMs ?? 0);
   }
 }
 
@@ -150,7 +196,7 @@ function toStep(end: UpdateEnd, carry: UpdateCarry, forMs: number): Step<UpdateC
     case 'letter':
       return { do: 'dead_letter', letter: end.letter };
     case 'later':
-      return { do: 'wait', forMs, why: end.why, carry };
+      return { do: 'wait', forMs, why: end.why, carry: { ...carry, trouble: end.trouble ?? carry.trouble } };
     case 'release':
       return { do: 'release' };
   }

@@ -1,7 +1,7 @@
-import { type Reading, type SourceRecord, type ValueDecoder } from '../../engine/ports.ts';
+import { type Reading, type SourceRecord } from '../../engine/ports.ts';
 import { draftUpdate, type DraftUpdate, type UpdateRules } from '../../screening/status-update.ts';
 import { readTransId } from '../../screening/transaction.ts';
-import { decodeRecord } from '../decode.ts';
+import { decodeRecord, type RecordReader } from '../decode.ts';
 
 /** A status update as read: what of it can be sent is decided but for what its score adds. */
 export interface Update {
@@ -11,15 +11,13 @@ export interface Update {
   readonly arrivedMs: number;
 }
 
-export interface UpdateReader {
-  readonly decoder: ValueDecoder;
+export interface UpdateReader extends RecordReader {
   readonly rules: UpdateRules;
-  readonly recordMaxBytes: number;
 }
 
 /** Reads a record as a status update, or says how it ends: what can never be sent becomes a letter here. */
 export function readUpdate(record: SourceRecord, reader: UpdateReader, nowMs: number): Reading<Update> {
-  const decoded = decodeRecord(record, reader.decoder, reader.recordMaxBytes);
+  const decoded = decodeRecord(record, reader);
   if (decoded.do !== 'object') return decoded;
   const { value } = decoded;
   const transId = Object.hasOwn(value, 'trans_id') ? readTransId(value['trans_id']) : null;

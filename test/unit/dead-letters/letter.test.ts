@@ -94,6 +94,10 @@ describe("the service's words", () => {
     ['4111 1111-1111 1111', '[digits]'],
     ['no digits to hide: 123456789012', 'no digits to hide: 123456789012'],
     ['13: 1234567890123', '13: [digits]'],
+    ['41111111\u0000\t', '41111111  '],
+    ['4111\r1111\u200b1111\u00ad1111', '[digits]'],
+    ['a line\nand\u2028another', 'a line and another'],
+    ['４１１１１１１１１１１１１１１１', '[digits]'],
   ])('%s', (text, shown) => {
     expect(errorOf(text)).toBe(shown);
   });
@@ -109,7 +113,7 @@ describe("the service's words", () => {
         const shown = errorOf(text);
         expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(512);
         expect(shown.includes('\uFFFD') && !text.includes('\uFFFD')).toBe(false);
-        expect(shown).not.toMatch(/\d{13}/);
+        expect(shown).not.toMatch(/\d{13}|\p{Cc}/u);
       }),
     );
   });

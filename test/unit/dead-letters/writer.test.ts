@@ -2,6 +2,8 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import { createDeadLetters } from '../../../src/dead-letters/writer.ts';
 import { type OutgoingRecord, type SourceRecord, type WriteOutcome } from '../../../src/engine/ports.ts';
+import { createCardGuard } from '../../../src/screening/card-guard.ts';
+import { type Letter } from '../../../src/kernel/outcome.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const RECORD: SourceRecord = {
@@ -15,6 +17,9 @@ const RECORD: SourceRecord = {
 };
 
 const WRITTEN: WriteOutcome = { do: 'written', partition: 0, offset: 1n };
+const UNREADABLE: Letter = { reason: 'bad_framing', stage: 'read' };
+const PAN = '4111111111111111';
+
 const TOO_LARGE: WriteOutcome = { do: 'refused', why: 'too_large' };
 
 /** Kafka that gives the outcomes in their order. */
@@ -32,14 +37,15 @@ function setup(...outcomes: WriteOutcome[]) {
     suffix: '.dlq',
     account: 'default',
     connector: 'fraud-screening-connector/0.1.0',
+    guard: createCardGuard([]),
     clock: new ManualClock(),
     emit: (event, fields) => {
       said.push([event, fields]);
     },
     deadlineMs: 4000,
   });
-  const write = async (): Promise<string> =>
-    await deadLetters.write(RECORD, { reason: 'bad_framing', stage: 'read' }, 1);
+  const write = async (change: Partial<SourceRecord> = {}, letter: Letter = UNREADABLE): Promise<string> =>
+    await deadLetters.write({ ...RECORD, ...change }, letter, 1);
   return { write, written, said };
 }
 
@@ -73,9 +79,58 @@ describe('a letter', () => {
   });
 
   test.each(['too_large', 'invalid'] as const)('that Kafka refuses as %s is written without the data', async (why) => {
-    const { write, written } = setup({ do: 'refused', why }, WRITTEN);
+    const { write, written, said } = setup({ do: 'refused', why }, WRITTEN);
     expect(await write()).toBe('written');
     expect(written[1]).toMatchObject({ key: null, value: null, headers: { 'dlq.value': 'withheld' } });
     expect(written[1]?.headers).not.toHaveProperty('own');
+    expect(said).toEqual([
+      ['letter_withheld', { topic: 'payments.created.dlq', why }],
+      ['letter_written', { topic: 'payments.created.dlq', reason: 'bad_framing' }],
+    ]);
+  });
+});
+
+describe('a letter of a record with card data', () => {
+  const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+  const avro = Buffer.concat([Buffer.from([0, 0, 0, 0, 1, 32]), Buffer.from(PAN)]);
+
+  test.each([
+    ['that the guard has found', json({}), { reason: 'card_data', stage: 'read', detail: 'pan /note' }],
+    ['that is broken JSON', Buffer.from(`{"note":"${PAN}`), { reason: 'undecodable', stage: 'read' }],
+    ['that is Avro of an unknown schema', avro, { reason: 'schema_unknown', stage: 'read' }],
+    ['that is too large to be read', json({ note: PAN }), { reason: 'record_too_large', stage: 'read' }],
+    ['that a mapping leaves out', json({ card: PAN }), { reason: 'status_400', stage: 'score' }],
+  ] as const)('%s is a pointer from the first attempt on', async (_is, value, letter) => {
+    const { write, written, said } = setup(WRITTEN);
+    expect(await write({ value }, letter)).toBe('written');
+    expect(written).toHaveLength(1);
+    expect(written[0]).toMatchObject({ key: null, value: null });
+    const { headers = {} } = written[0] ?? {};
+    expect(headers).toMatchObject({
+      'dlq.value': 'withheld',
+      'dlq.reason': letter.reason,
+      'dlq.source.partition': '0',
+      'dlq.source.offset': '5',
+    });
+    expect(Object.keys(headers).filter((name) => !name.startsWith('dlq.'))).toEqual([]);
+    expect(JSON.stringify(headers)).not.toContain(PAN);
+    expect(said.at(0)).toEqual(['letter_withheld', { topic: 'payments.created.dlq', why: 'card_data' }]);
+  });
+
+  test.each([
+    ['an id', json({ trans_id: PAN }), { reason: 'status_400', stage: 'score' }],
+    ['Avro that was read', avro, { reason: 'status_400', stage: 'score' }],
+    ['nothing', null, { reason: 'connector_fault', stage: 'read' }],
+  ] as const)('is whole where what looks like it is %s', async (_is, value, letter) => {
+    const { write, written, said } = setup(WRITTEN);
+    expect(await write({ value }, letter)).toBe('written');
+    expect(written[0]?.value).toEqual(value);
+    expect(said).toHaveLength(1);
+  });
+
+  test('waits where even the pointer is refused, and nothing is said', async () => {
+    const { write, said } = setup(TOO_LARGE);
+    expect(await write({}, { reason: 'card_data', stage: 'read' })).toBe('dead_letter_topic');
+    expect(said).toEqual([]);
   });
 });

@@ -37,6 +37,35 @@ describe('assignUnits', () => {
     expect(units.get('b')).toEqual([0]);
   });
 
+  test('leaves a unit that two claim in the same generation to the smaller name', () => {
+    for (const members of [
+      [member('a', 3, [1]), member('b', 3, [1])],
+      [member('b', 3, [1]), member('a', 3, [1])],
+    ])
+      expect(assignUnits(2, members).get('a')).toEqual([1]);
+  });
+
+  test('takes the highest units from a member that has too many, in whatever order it names them', () => {
+    const units = assignUnits(12, [
+      member('a', 1, [10, 2, 9, 11, 1, 3]),
+      member('b', 1, [0, 4, 5, 6, 7, 8]),
+      member('c'),
+    ]);
+    expect(units.get('a')).toEqual([1, 2, 3, 9]);
+    expect(units.get('b')).toEqual([0, 4, 5, 6]);
+    expect(units.get('c')).toEqual([7, 8, 10, 11]);
+  });
+
+  test('names the units of a member in rising order, wherever they come from', () => {
+    const units = assignUnits(12, [member('a', 1, [10, 9]), member('b', 1, [11])]);
+    expect(units.get('a')).toEqual([0, 1, 2, 3, 9, 10]);
+    expect(units.get('b')).toEqual([4, 5, 6, 7, 8, 11]);
+  });
+
+  test('counts the claim of a member that owned nothing as older than any', () => {
+    expect(NO_CLAIM).toEqual({ generation: -1, units: [] });
+  });
+
   test('assigns each unit exactly once, evenly, whatever is claimed', () => {
     fc.assert(
       fc.property(fc.nat({ max: 40 }), anyMembers, (unitCount, members) => {

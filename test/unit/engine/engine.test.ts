@@ -55,6 +55,26 @@ describe('engine', () => {
     expect(world.flow.items).toEqual(['a', 'b', 'c']);
   });
 
+  test('asks records that wait for a cause again sooner, all within a span, or the first of them', async () => {
+    for (const key of ['a', 'b', 'c', 'd']) world.broker.append(TOPIC, 0, { key, value: key });
+    await started(world);
+    const waits = [20_000, 30_000, 30_000, 500];
+    for (const [at, forMs] of waits.entries())
+      world.flow.started[at]?.end({ do: 'wait', forMs, why: at === 2 ? 'registry' : 'service_down' });
+    await settled();
+    world.flow.signals?.hurry(['service_down'], { all: false });
+    await tick(world, 0);
+    expect(world.flow.items.slice(4)).toEqual(['d']);
+    world.flow.signals?.hurry(['service_down'], { all: false });
+    await tick(world, 0);
+    expect(world.flow.items.slice(4)).toEqual(['d', 'a']);
+    world.flow.signals?.hurry(['service_down'], { all: true, withinMs: 1_000 });
+    await tick(world, 1_000);
+    expect(world.flow.items.slice(4)).toEqual(['d', 'a', 'b']);
+    await tick(world, 30_000);
+    expect(world.flow.items.slice(4)).toEqual(['d', 'a', 'b', 'c']);
+  });
+
   test('gives a lane that became free its turn before records that came later', async () => {
     world.flow.limit = 1;
     for (const value of ['a1', 'b1', 'a2']) world.broker.append(TOPIC, 0, { key: value.slice(0, 1), value });

@@ -49,7 +49,7 @@ describe('a text that is no map', () => {
   });
 
   test('of other software is foreign', () => {
-    for (const text of [' ', '{}', 'AAAA', 'fsc', 'fsc.', 'fsc1', 'FSC1.', 'é'.repeat(4096), 'fscx1.'])
+    for (const text of [` ${textOf()}`, ' ', '{}', 'AAAA', 'fsc', 'fsc.', 'fsc1', 'FSC1.', 'é'.repeat(4096), 'fscx1.'])
       expect(read(text)).toEqual({ do: 'ignored', why: 'foreign' });
   });
 
@@ -64,6 +64,11 @@ describe('a text that is no map', () => {
       expect(read(other)).toEqual({ do: 'ignored', why: 'damaged' });
   });
 
+  test('is damaged when a whole map follows what is none, whatever its checksum says', () => {
+    const body = `fsc0.fsc1.${CLUSTER}.1234.0.n.BC`;
+    expect(read(`${body}.${clusterHashOf(body)}`)).toEqual({ do: 'ignored', why: 'damaged' });
+  });
+
   test('leads beyond the last offset only when it lies about its own', () => {
     const offset = 2n ** 63n - 10n;
     const most = textOf({ offset, ranges: [{ from: 1, length: 9 }] });
@@ -74,13 +79,14 @@ describe('a text that is no map', () => {
 
   test('is damaged when its runs do not come in whole pairs, whatever its checksum says', () => {
     expect(read(withRuns('BC'))).toMatchObject({ do: 'map', ranges: [{ from: 1, length: 3 }] });
-    for (const runs of ['B', 'BCD', 'Bg', 'g', 'BCDgg', 'gggggggggggggB', '_____________PA'])
+    for (const runs of ['B', 'BC!', 'BgggggggggggB', 'BCD', 'Bg', 'g', 'BCDgg', 'gggggggggggggB', '_____________PA'])
       expect(read(withRuns(runs))).toEqual({ do: 'ignored', why: 'damaged' });
   });
 
   test('is never written: a nonce or a hash that would break the text is a defect', () => {
     for (const parts of [{ nonce: '' }, { nonce: 'a.b' }, { nonce: 'é' }, { clusterHash: 'x'.repeat(33) }])
       expect(() => encodeMap(aMap(parts))).toThrow(expect.toSatisfy((error: unknown) => isFault(error, 'INTERNAL')));
+    expect(() => encodeMap(aMap({ nonce: '' }))).toThrow(/cluster hash and a nonce/);
   });
 });
 
@@ -133,6 +139,22 @@ describe('a map', () => {
     const { complete, used } = encodeMap(aMap({ ranges }));
     expect(complete).toBe(true);
     expect(used).toBeGreaterThan(0.9);
+  });
+
+  test('of exactly the limit is complete, one character less costs its last range', () => {
+    for (const ranges of [[], [{ from: 1, length: 3 }]]) {
+      const { text } = encodeMap(aMap({ ranges }));
+      expect(encodeMap(aMap({ ranges }), text.length)).toEqual({ text, complete: true, used: 1 });
+      expect(encodeMap(aMap({ ranges }), text.length - 1)).toMatchObject({ complete: false, used: 1 });
+    }
+  });
+
+  test('leaves out a range that ends where numbers are no longer exact', () => {
+    const ranges = [
+      { from: 1, length: 2 },
+      { from: 2 ** 53 - 3, length: 7 },
+    ];
+    expect(read(textOf({ ranges, offset: 1234n }))).toMatchObject({ ranges: [{ from: 1, length: 2 }] });
   });
 
   test('is empty where not even its head fits', () => {

@@ -41,6 +41,16 @@ describe('tracker', () => {
     expect(tracker.committable).toBe(1n);
   });
 
+  test('is not misled by an index whose place in a full ring another record has', () => {
+    const tracker = new Tracker(0n, 2);
+    for (const offset of [0n, 1n]) tracker.settle(tracker.track(offset, 0));
+    const open = [tracker.track(2n, 0), tracker.track(3n, 0)];
+    for (const index of [0, 1, 4, 5]) tracker.settle(index);
+    expect(tracker.committable).toBe(2n);
+    for (const index of open) tracker.settle(index);
+    expect(tracker.committable).toBe(4n);
+  });
+
   test('works at the end of the offset range', () => {
     const near = 2n ** 63n - 3n;
     const tracker = new Tracker(near);
@@ -202,6 +212,15 @@ describe('restored ranges', () => {
       { from: 1, length: 8 },
       { from: 9, length: 1 },
     ]);
+  });
+
+  test('leave no empty range behind when reading has passed just their end', () => {
+    const tracker = restored();
+    tracker.track(100n, 0);
+    tracker.passTo(105n);
+    expect([...tracker.finishedRanges()]).toEqual([{ from: 8, length: 2 }]);
+    tracker.passTo(110n);
+    expect([...tracker.finishedRanges()]).toEqual([]);
   });
 
   test('of 2^40 offsets cost no more than those of one', () => {

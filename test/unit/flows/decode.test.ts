@@ -24,7 +24,10 @@ const noAvro: ValueDecoder = {
 const AVRO = Buffer.from([0, 0, 0, 0, 1, 2]);
 
 test('skips a record without a value', () => {
-  expect(decodeRecord(record(null), noAvro, 100)).toEqual({ do: 'skip', rule: 'tombstone' });
+  expect(decodeRecord(record(null), { decoder: noAvro, recordMaxBytes: 100 })).toEqual({
+    do: 'skip',
+    rule: 'tombstone',
+  });
 });
 
 test.each([
@@ -38,31 +41,35 @@ test.each([
   ['a text', '"T1"', letter('not_an_object')],
   ['null', 'null', letter('not_an_object')],
 ])('refuses %s', (_name, value, expected) => {
-  expect(decodeRecord(record(value), noAvro, 100)).toEqual(expected);
+  expect(decodeRecord(record(value), { decoder: noAvro, recordMaxBytes: 100 })).toEqual(expected);
 });
 
 test('passes on what the decoder refuses, and the schema it needs', () => {
   const refused = decoderOf({ do: 'refuse', reason: 'schema_unknown', detail: 'id_1' });
-  expect(decodeRecord(record(AVRO), refused, 100)).toEqual(letter('schema_unknown', 'id_1'));
+  expect(decodeRecord(record(AVRO), { decoder: refused, recordMaxBytes: 100 })).toEqual(
+    letter('schema_unknown', 'id_1'),
+  );
   const needs = { do: 'needs', schema: 1 } as const;
-  expect(decodeRecord(record(AVRO), decoderOf(needs), 100)).toEqual(needs);
-  expect(decodeRecord(record(AVRO), decoderOf({ do: 'value', value: 'T1' }), 100)).toEqual(letter('not_an_object'));
+  expect(decodeRecord(record(AVRO), { decoder: decoderOf(needs), recordMaxBytes: 100 })).toEqual(needs);
+  expect(decodeRecord(record(AVRO), { decoder: decoderOf({ do: 'value', value: 'T1' }), recordMaxBytes: 100 })).toEqual(
+    letter('not_an_object'),
+  );
 });
 
 test('reads Avro by the decoder and JSON by itself, keeping the bytes of JSON', () => {
   const value = { trans_id: 'T1' };
-  expect(decodeRecord(record(AVRO), decoderOf({ do: 'value', value }), 100)).toEqual({
+  expect(decodeRecord(record(AVRO), { decoder: decoderOf({ do: 'value', value }), recordMaxBytes: 100 })).toEqual({
     do: 'object',
     value,
     json: null,
   });
   const json = record(' {"trans_id":"T1"}');
-  const decoded = decodeRecord(json, noAvro, 100);
+  const decoded = decodeRecord(json, { decoder: noAvro, recordMaxBytes: 100 });
   expect(decoded).toEqual({ do: 'object', value, json: json.value });
   expect(decoded.do === 'object' && decoded.json).toBe(json.value);
 });
 
 test('takes a value of exactly the limit', () => {
-  expect(decodeRecord(record('{}'), noAvro, 2).do).toBe('object');
-  expect(decodeRecord(record('{ }'), noAvro, 2).do).toBe('dead_letter');
+  expect(decodeRecord(record('{}'), { decoder: noAvro, recordMaxBytes: 2 }).do).toBe('object');
+  expect(decodeRecord(record('{ }'), { decoder: noAvro, recordMaxBytes: 2 }).do).toBe('dead_letter');
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Caller, type Judged } from '../../../src/resilience/caller.ts';
+import { Floodgate } from '../../../src/resilience/floodgate.ts';
+import { Gate } from '../../../src/resilience/gate.ts';
 import { type Exchange } from '../../../src/resilience/ports.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { ManualClock, settled } from '../../support/manual-clock.ts';
 
 const BODY = Buffer.from('{"trans_id":"T1"}');
 const answer = (status: number, body: string | Buffer): Exchange => ({
@@ -11,33 +13,33 @@ const answer = (status: number, body: string | Buffer): Exchange => ({
   body: Buffer.from(body),
   latencyMs: 12,
 });
+const callerOf = (score: (body: Buffer) => Promise<Exchange>, concurrency: number, gate?: Gate): Caller => {
+  const clock = new ManualClock();
+  return new Caller({ api: { score }, concurrency, gate: gate ?? gateOf(clock), clock });
+};
+const gateOf = (clock: ManualClock): Gate =>
+  new Gate({ scope: 'scoring', floodgate: new Floodgate(0.05, 0), bucket: null, clock, emit: () => undefined });
 const judged = async (exchange: Exchange, afterAmbiguous = false): Promise<Judged> =>
-  await new Caller({ api: { score: async () => await Promise.resolve(exchange) }, concurrency: 1 }).score(
-    BODY,
-    afterAmbiguous,
-  );
+  await callerOf(async () => await Promise.resolve(exchange), 1).score(BODY, afterAmbiguous);
 
 describe('the gate', () => {
   test('refuses to queue', async () => {
     const open: ((exchange: Exchange) => void)[] = [];
-    const caller = new Caller({
-      api: { score: async () => await new Promise((resolve) => open.push(resolve)) },
-      concurrency: 2,
-    });
+    const caller = callerOf(async () => await new Promise((resolve) => open.push(resolve)), 2);
     const running = [caller.score(BODY, false), caller.score(BODY, false)];
-    expect(caller.free()).toBe(0);
+    expect(caller.free(0)).toBe(0);
     await expect(caller.score(BODY, false)).rejects.toMatchObject({ code: 'INTERNAL' });
     await settled();
     for (const end of open) end(answer(200, '{}'));
     await Promise.all(running);
-    expect(caller.free()).toBe(2);
+    expect(caller.free(0)).toBe(2);
   });
 
   test('has given the slot back when the attempt is over', async () => {
-    const caller = new Caller({ api: { score: async () => await Promise.resolve(answer(200, '{}')) }, concurrency: 1 });
+    const caller = callerOf(async () => await Promise.resolve(answer(200, '{}')), 1);
     for (let n = 0; n < 3; n += 1) {
       expect((await caller.score(BODY, false)).do).toBe('done');
-      expect(caller.free()).toBe(1);
+      expect(caller.free(0)).toBe(1);
     }
   });
 });
@@ -65,7 +67,7 @@ test.each([
 
 test.each(['broken', { code: 1 }, true, 7])('retries when a 200 brings error_msg %j', async (message) => {
   const body = JSON.stringify({ score: 0.5, error_msg: message });
-  expect(await judged(answer(200, body))).toMatchObject({ do: 'retry', counts: true, ambiguous: false });
+  expect(await judged(answer(200, body))).toMatchObject({ do: 'retry', counts: 'error_msg', ambiguous: false });
 });
 
 test.each(['', null, false])('takes error_msg %j for none', async (message) => {
@@ -94,7 +96,7 @@ test('remembers that an earlier attempt may have been carried out', async () => 
 
 test.each(['timeout', 'connect', 'reset', 'protocol'] as const)('retries after %s without counting it', async (why) => {
   const verdict = await judged({ do: 'failed', why, ambiguous: why !== 'connect' });
-  expect(verdict).toMatchObject({ do: 'retry', why, counts: false, ambiguous: why !== 'connect', status: null });
+  expect(verdict).toMatchObject({ do: 'retry', why, counts: null, ambiguous: why !== 'connect', status: null });
 });
 
 test('holds at an answer beyond every bound', async () => {

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type WriteOutcome } from '../../../../src/engine/ports.ts';
+import { type Step, type WriteOutcome } from '../../../../src/engine/ports.ts';
+import { type ScoreCarry } from '../../../../src/flows/scoring/flow.ts';
 import { Fault } from '../../../../src/kernel/fault.ts';
-import { type Judged } from '../../../../src/resilience/caller.ts';
+import { DELIVERED } from '../../../../src/kernel/outcome.ts';
+import { type Attempted } from '../../../../src/resilience/caller.ts';
 import { createJob, createRecord, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 const SCORED_FACT = '{"do":"scored","partition":3,"httpStatus":200,"latencyMs":12,"paymentMethod":"card"}';
-type Retry = Extract<Judged, { do: 'retry' }>;
+type Retry = Extract<Attempted, { do: 'retry' }>;
 const retry = (changes: Partial<Retry> = {}): Retry => ({
   do: 'retry',
   afterMs: null,
   why: 'status_503',
-  counts: false,
+  counts: null,
   ambiguous: false,
   status: 503,
   latencyMs: 1,
@@ -186,7 +188,7 @@ describe('a scored payment', () => {
 });
 
 describe('a wait', () => {
-  test.each<[string, Judged, string, number]>([
+  test.each<[string, Attempted, string, number]>([
     ['without an answer that counts', retry(), 'service_down', 100],
     ['as long as the service asks', retry({ afterMs: 7_000 }), 'service_down', 7_500],
     ['on a hold', { ...retry(), do: 'hold', why: 'status_403' }, 'service_refuses', 100],
@@ -219,9 +221,9 @@ describe('a wait', () => {
 
 describe('room', () => {
   test('is what the gate has free', () => {
-    expect(
-      new Rig({ caller: { free: () => 5, score: async () => await Promise.reject(new Error('unused')) } }).flow.room(0),
-    ).toBe(5);
+    const rig = new Rig();
+    rig.free = 5;
+    expect(rig.flow.room(0)).toBe(5);
   });
 
   test('counts publications that run, but ends at twice the requests at once', async () => {
@@ -298,3 +300,82 @@ function lane(ordering: 'key' | 'transaction', key: Buffer | null): string {
 function failToEncode(): Buffer {
   throw new TypeError('invalid "long"');
 }
+
+describe('a payment that is always answered with 500 or error_msg', () => {
+  const BROKEN = retry({ why: 'error_msg', counts: 'error_msg', status: 200, errorMessage: 'no shop' });
+
+  async function runFor(rig: Rig, eachMs: number): Promise<Step<ScoreCarry>> {
+    let job = createJob();
+    for (let n = 0; n < 10; n += 1) {
+      rig.judged = [BROKEN];
+      rig.tally.failed += 1;
+      const step = await rig.flow.run(job);
+      if (step.do !== 'wait') return step;
+      job = { ...job, attempt: job.attempt + 1, carry: step.carry };
+      rig.clock.advance(eachMs);
+      rig.tally.succeeded += 50;
+    }
+    return { do: 'release' };
+  }
+
+  test('is refused after enough answers over enough time, while others succeed, and says so', async () => {
+    const rig = new Rig();
+    const letter = { reason: 'error_msg', stage: 'score', httpStatus: 200, serviceError: 'no shop' };
+    expect(await runFor(rig, 30_000)).toEqual({ do: 'dead_letter', letter });
+    expect(rig.log.filter((line) => line === 'post')).toHaveLength(3);
+    expect(rig.scores).toMatchObject([{ failure: 'error_msg', decision: 'unknown', attempts: 3 }]);
+    expect(rig.log.at(-1)).toContain('"do":"refused"');
+  });
+
+  test('is not refused before its time, and never while others fail alike', async () => {
+    expect(await runFor(new Rig(), 1_000)).toEqual({ do: 'release' });
+    const ill = new Rig();
+    ill.tally.failed = 0;
+    const tally = { succeeded: 0, failed: 0 };
+    Object.defineProperty(ill.tally, 'succeeded', { get: () => tally.succeeded, set: () => (ill.tally.failed += 50) });
+    expect(await runFor(ill, 60_000)).toEqual({ do: 'release' });
+  });
+});
+
+describe('a refusal in a flood', () => {
+  test('becomes no letter: the payment waits and is asked about again', async () => {
+    const rig = new Rig();
+    rig.refused = 'hold';
+    rig.judged = [REFUSED];
+    const step = await rig.flow.run(createJob());
+    expect(step).toMatchObject({ do: 'wait', why: 'floodgate', carry: { outcome: null, attempts: 1 } });
+    expect([rig.scores, rig.log]).toEqual([[], ['post']]);
+  });
+
+  test('is not what a payment is that may have been scored before', async () => {
+    const rig = new Rig();
+    rig.refused = 'hold';
+    rig.judged = [{ ...REFUSED, why: 'ambiguous_then_refused' }];
+    expect(await rig.flow.run(createJob())).toMatchObject({
+      do: 'dead_letter',
+      letter: { reason: 'ambiguous_then_refused' },
+    });
+  });
+});
+
+describe('while calls may not go out', () => {
+  test('a score that waits to be published is published all the same, and nothing else starts', async () => {
+    const rig = new Rig();
+    rig.outcomes = [UNAVAILABLE];
+    const scored = createJob();
+    const wait = await rig.flow.run(scored);
+    rig.free = 0;
+    expect(rig.flow.room(0)).toBe(1);
+    const other = createJob({ epoch: 1, phase: 'owned' }, createRecord({ offset: 43n }));
+    expect(await rig.flow.run(other)).toMatchObject({ do: 'wait', why: 'service_down' });
+    expect(await rig.flow.run({ ...scored, carry: wait.do === 'wait' ? wait.carry : undefined })).toEqual(DELIVERED);
+    expect(rig.flow.room(0)).toBe(0);
+    expect(rig.log.filter((line) => line === 'post')).toHaveLength(1);
+  });
+
+  test('the record of a probe that failed waits as long as the gate says', async () => {
+    const rig = new Rig();
+    rig.judged = [{ ...retry(), restMs: 12_000 }];
+    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', forMs: 12_000 });
+  });
+});

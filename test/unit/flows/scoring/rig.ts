@@ -9,17 +9,17 @@ import {
 import { ScoringFlow, type ScoreCarry, type ScoringFlowOptions } from '../../../../src/flows/scoring/flow.ts';
 import { type ScoreOutput } from '../../../../src/flows/scoring/publish.ts';
 import { type Payment } from '../../../../src/flows/scoring/read.ts';
-import { type Judged } from '../../../../src/resilience/caller.ts';
+import { type Attempted } from '../../../../src/resilience/caller.ts';
 import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-export const DONE: Judged = {
+export const DONE: Attempted = {
   do: 'done',
   status: 200,
   latencyMs: 12,
   answer: { fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' },
 };
-export const REFUSED: Extract<Judged, { do: 'refuse' }> = {
+export const REFUSED: Extract<Attempted, { do: 'refuse' }> = {
   do: 'refuse',
   why: 'status_422',
   ambiguous: false,
@@ -42,7 +42,13 @@ export class Rig {
   readonly events: unknown[] = [];
   readonly written: OutgoingRecord[] = [];
   readonly ambiguous: boolean[] = [];
-  judged: Judged[] = [];
+  judged: Attempted[] = [];
+  free = 64;
+  /** Attempts of all payments, as the caller would count them. */
+  readonly tally = { succeeded: 0, failed: 0 };
+  /** What the floodgate says of a refusal. */
+  refused: 'letter' | 'hold' = 'letter';
+  readonly suspicion = { maxAttempts: 3, refuseAfterMs: 60_000 };
   outcomes: WriteOutcome[] = [];
   onScore: () => void = () => {};
   readonly output: ScoreOutput = {
@@ -62,7 +68,8 @@ export class Rig {
   constructor(options: Partial<ScoringFlowOptions> = {}) {
     this.flow = new ScoringFlow({
       caller: {
-        free: () => 64,
+        free: () => this.free,
+        tally: this.tally,
         score: async (_body, afterAmbiguous) => {
           this.log.push('post');
           this.ambiguous.push(afterAmbiguous);
@@ -70,6 +77,14 @@ export class Rig {
           return await Promise.resolve(this.judged.shift() ?? DONE);
         },
       },
+      gate: {
+        attach: () => undefined,
+        dueMs: () => null,
+        tick: () => undefined,
+        refused: () => this.refused,
+        why: null,
+      },
+      suspicion: this.suspicion,
       concurrency: 64,
       ordering: 'key',
       decoder: { decode: () => ({ do: 'needs', schema: 1 }) },

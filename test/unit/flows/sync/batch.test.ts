@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Batches, type BatchLimits, type ClosedBatch, type UpdateEnd } from '../../../../src/flows/sync/batch.ts';
 import { bodyBytes } from '../../../../src/flows/sync/body.ts';
+import { NO_TROUBLE, type Trouble } from '../../../../src/flows/sync/trouble.ts';
 import { settled } from '../../../support/manual-clock.ts';
 import { member, owned, type FakeTenure } from './builders.ts';
 
@@ -11,6 +12,8 @@ class Bench {
   readonly freed: string[] = [];
   readonly ends: [id: string, end: UpdateEnd | 'failed'][] = [];
   changes = 0;
+  /** Whether batches may be sent. */
+  open = true;
   readonly batches: Batches;
 
   constructor(limits: Partial<BatchLimits> = {}) {
@@ -27,6 +30,7 @@ class Bench {
           });
         });
       },
+      maySend: () => this.open,
       onFreed: (id) => void this.freed.push(id),
       onChanged: () => {
         this.changes += 1;
@@ -34,8 +38,8 @@ class Bench {
     });
   }
 
-  add(id: string, nowMs = 0, tenure: FakeTenure = owned()): void {
-    this.batches.add(member(id, tenure), nowMs).then(
+  add(id: string, nowMs = 0, tenure: FakeTenure = owned(), trouble: Trouble = NO_TROUBLE): void {
+    this.batches.add({ ...member(id, tenure), trouble }, nowMs).then(
       (end) => void this.ends.push([id, end]),
       () => void this.ends.push([id, 'failed']),
     );
@@ -250,4 +254,68 @@ describe('a batch whose sending fails', () => {
     ]);
     expect(bench.batches.room()).toBe(9);
   });
+});
+
+describe('while batches may not be sent', () => {
+  test('they are kept, in order, and sent when they may be', async () => {
+    const bench = new Bench();
+    bench.open = false;
+    for (const id of 'abcd') bench.add(id);
+    expect([bench.sent, bench.batches.isHeldBack]).toEqual([[], true]);
+    bench.open = true;
+    bench.batches.pump();
+    expect(bench.shape()).toEqual(['records: a b c']);
+    await bench.accept(0);
+    expect(bench.batches.isHeldBack).toBe(false);
+  });
+
+  test('a stop gives them back instead of waiting for a service that is ill', async () => {
+    const bench = new Bench();
+    for (const id of 'abc') bench.add(id);
+    bench.open = false;
+    bench.add('d');
+    bench.batches.flush();
+    expect(bench.ends).toEqual([]);
+    await bench.accept(0);
+    expect(bench.ends.map(([id, end]) => [id, end])).toEqual([
+      ['a', { do: 'accepted' }],
+      ['b', { do: 'accepted' }],
+      ['c', { do: 'accepted' }],
+      ['d', { do: 'release' }],
+    ]);
+  });
+});
+
+describe('an update that has been in trouble', () => {
+  test('travels with no more mates than it may have, before it and after it', () => {
+    const bench = new Bench({ maxRecords: 4 });
+    bench.add('a');
+    bench.add('b');
+    bench.add('c', 0, owned(), { ...NO_TROUBLE, mates: 2 });
+    bench.add('d');
+    bench.add('e', 0, owned(), { ...NO_TROUBLE, mates: 1 });
+    expect(bench.shape()).toEqual(['records: a b', 'records: c d']);
+  });
+
+  test('leaves no mark on the batch that follows', async () => {
+    const bench = new Bench({ maxRecords: 3, inFlight: 9 });
+    bench.add('a', 0, owned(), { ...NO_TROUBLE, mates: 1 });
+    for (const id of 'bcd') bench.add(id);
+    await settled();
+    expect(bench.shape()).toEqual(['records: a', 'records: b c d']);
+  });
+});
+
+test('bodies are half as long after one was refused as too large, and grow again with each success', () => {
+  const { length } = member('a').fragment;
+  const bench = new Bench({ maxRecords: 100, inFlight: 99, maxBytes: 200 * length });
+  bench.batches.tooLarge(100 * length);
+  for (let n = 0; n < 60; n += 1) bench.add(String.fromCodePoint(0x4e00 + n));
+  const first = bench.sent[0]?.batch.members.length ?? 0;
+  expect(bodyBytes(first, first * (length + 2))).toBeLessThanOrEqual(50 * length);
+  for (let n = 0; n < 30; n += 1) bench.batches.fits();
+  bench.batches.flush();
+  const sentBefore = bench.sent.length;
+  for (let n = 0; n < 100; n += 1) bench.add(`g${String(n)}`);
+  expect(bench.sent[sentBefore]?.batch.members.length).toBe(100);
 });

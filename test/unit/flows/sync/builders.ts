@@ -4,7 +4,12 @@ import { type Member, type UpdateEnd } from '../../../../src/flows/sync/batch.ts
 import { toFragment } from '../../../../src/flows/sync/body.ts';
 import { SyncFlow, type SyncOptions, type UpdateCarry } from '../../../../src/flows/sync/flow.ts';
 import { type Update } from '../../../../src/flows/sync/read.ts';
+import { NO_TROUBLE } from '../../../../src/flows/sync/trouble.ts';
+import { type Clock } from '../../../../src/kernel/clock.ts';
 import { type Emit } from '../../../../src/kernel/emit.ts';
+import { type HoldCause } from '../../../../src/kernel/outcome.ts';
+import { Floodgate } from '../../../../src/resilience/floodgate.ts';
+import { Gate } from '../../../../src/resilience/gate.ts';
 import { type Exchange } from '../../../../src/resilience/ports.ts';
 import { type UpdateRules } from '../../../../src/screening/status-update.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -53,7 +58,7 @@ export function owned(): FakeTenure {
 export function member(transId: string, tenure: FakeTenure = owned()): Member & { readonly ends: UpdateEnd[] } {
   const ends: UpdateEnd[] = [];
   const fragment = toFragment(transId, [['status', 'error']]);
-  return { transId, fragment, tenure, ends, end: (end) => void ends.push(end) };
+  return { transId, fragment, tenure, trouble: NO_TROUBLE, ends, end: (end) => void ends.push(end) };
 }
 
 export type Said = [event: string, fields: unknown];
@@ -63,15 +68,27 @@ export function listener(): { readonly said: Said[]; readonly emit: Emit } {
   return { said, emit: (event, fields) => void said.push([event, fields]) };
 }
 
+/** Proof enough after 8 answers and five minutes. */
+export const SUSPICION = { maxAttempts: 8, refuseAfterMs: 300_000 };
+
+export function gateOf(clock: Clock, emit: Emit, scope = 'sync'): Gate {
+  return new Gate({ scope, floodgate: new Floodgate(0.05, clock.monotonicMs()), bucket: null, clock, emit });
+}
+
 /** The engine as a flow sees it, with positions and held lanes that a test sets. */
 export class FakeSignals implements EngineSignals {
   readonly woken: string[] = [];
+  readonly hurried: (readonly HoldCause[])[] = [];
   changes = 0;
   readonly positions = new Map<number, Position>();
   readonly held = new Set<string>();
 
   wake(lane: string): void {
     this.woken.push(lane);
+  }
+
+  hurry(causes: readonly HoldCause[]): void {
+    this.hurried.push(causes);
   }
 
   changed(): void {
@@ -126,6 +143,8 @@ export function rig(change: Partial<SyncOptions> & { readonly scoreWaitMs?: numb
   const clock = new ManualClock();
   const flow = new SyncFlow({
     api,
+    gate: gateOf(clock, emit),
+    suspicion: SUSPICION,
     decoder: { decode: () => ({ do: 'needs', schema: 7 }) },
     alignment,
     rules: RULES,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type UpdateEnd } from '../../../../src/flows/sync/batch.ts';
 import { Delivery } from '../../../../src/flows/sync/delivery.ts';
+import { NO_TROUBLE, type Trouble } from '../../../../src/flows/sync/trouble.ts';
 import { type Exchange } from '../../../../src/resilience/ports.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { answer, idsOf, listener, member, owned, type Said } from './builders.ts';
+import { answer, gateOf, idsOf, listener, member, owned, type Said, SUSPICION } from './builders.ts';
 
 type Service = (ids: readonly string[]) => Exchange;
 
@@ -11,6 +12,8 @@ class Bench {
   readonly clock = new ManualClock();
   readonly calls: string[] = [];
   readonly said: Said[];
+  readonly tooLarge: number[] = [];
+  readonly endedHolds: boolean[] = [];
   service: Service = () => answer(200);
   readonly #delivery: Delivery;
 
@@ -22,7 +25,15 @@ class Bench {
       this.calls.push(ids.join(''));
       return Promise.resolve(this.service(ids));
     };
-    this.#delivery = new Delivery({ api: { sync }, clock: this.clock, emit });
+    this.#delivery = new Delivery({
+      api: { sync },
+      gate: gateOf(this.clock, emit),
+      suspicion: SUSPICION,
+      clock: this.clock,
+      emit,
+      onTooLarge: (bytes) => void this.tooLarge.push(bytes),
+      onAccepted: (endedHold) => void this.endedHolds.push(endedHold),
+    });
   }
 
   /** How each of these one-letter ids ended. */
@@ -31,6 +42,10 @@ class Bench {
     await this.#delivery.send({ members, closedBy: 'age', mayGoOn });
     if (members.some(({ ends }) => ends.length !== 1)) throw new Error('an update has not ended once');
     return Object.fromEntries(members.map(({ transId, ends }) => [transId, ends[0]]));
+  }
+
+  maySend(): boolean {
+    return this.#delivery.maySend();
   }
 
   async sendMembers(members: readonly ReturnType<typeof member>[]): Promise<void> {
@@ -79,17 +94,21 @@ describe('a refused batch', () => {
     expect(await bench.send('a')).toEqual({ a: ALIKE });
   });
 
-  test('is searched once in 30 s while everything is refused alike, and again at once after an acceptance', async () => {
+  test('keeps all others back while everything is refused alike, but for one in 30 s, until one is accepted', async () => {
     const bench = new Bench();
-    bench.service = refuses('abcdef');
+    bench.service = refuses('abcd');
     await bench.send('ab');
-    bench.calls.length = 0;
-    expect(await bench.send('cd')).toEqual({ c: ALIKE, d: ALIKE });
-    expect(bench.calls).toEqual(['cd']);
+    expect(bench.maySend()).toBe(false);
     bench.clock.advance(30_000);
-    await Promise.all([bench.send('ab'), bench.send('ef')]);
-    expect(bench.calls.toSorted()).toEqual(['a', 'ab', 'b', 'cd', 'ef']);
-    await bench.send('x');
+    expect(bench.maySend()).toBe(true);
+    const probe = bench.send('ab');
+    expect(bench.maySend()).toBe(false);
+    expect(await probe).toEqual({ a: ALIKE, b: ALIKE });
+    expect(bench.maySend()).toBe(false);
+    bench.clock.advance(30_000);
+    expect(await bench.send('abx')).toEqual({ a: letter(400), b: letter(400), x: ACCEPTED });
+    expect(bench.maySend()).toBe(true);
+    expect(bench.endedHolds).toEqual([true]);
     expect(await bench.send('cd')).toEqual({ c: letter(400), d: letter(400) });
   });
 
@@ -149,4 +168,71 @@ describe('an accepted batch', () => {
     expect(await bench.send('ab')).toEqual({ a: ACCEPTED, b: ACCEPTED });
     expect(bench.said).toContainEqual(['answer_unrecognised', { operation: 'sync', field: 'top_level' }]);
   });
+});
+
+describe('a batch that times out or is answered with 500', () => {
+  const TIMEOUT: Exchange = { do: 'failed', why: 'timeout', ambiguous: true };
+
+  test('travels in halves while the service accepts others', async () => {
+    const bench = new Bench();
+    await bench.send('x');
+    bench.service = () => TIMEOUT;
+    expect(await bench.send('abcd')).toMatchObject({ a: { do: 'later', trouble: { mates: 2 } } });
+  });
+
+  test('keeps its size while nothing is accepted: the service is ill, and none of them', async () => {
+    const bench = new Bench();
+    bench.service = () => TIMEOUT;
+    const { a } = await bench.send('abcd');
+    expect(a).toMatchObject({ do: 'later', why: 'service_down' });
+    expect(a).not.toHaveProperty('trouble');
+  });
+
+  test('makes a letter of the one that does it, alone, often and long enough, and not of its mates', async () => {
+    const bench = new Bench();
+    bench.service = (ids) => (ids.includes('p') ? answer(500) : answer(200));
+    let mine = member('p');
+    const ends: UpdateEnd[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      for (let other = 0; other < 5; other += 1) await bench.send('x');
+      bench.clock.advance(50_000);
+      await bench.send('x');
+      mine = { ...member('p'), trouble: ends.at(-1)?.do === 'later' ? troubleOf(ends.at(-1)) : NO_TROUBLE };
+      await bench.sendMembers([mine]);
+      ends.push(...mine.ends);
+      if (ends.at(-1)?.do === 'letter') break;
+    }
+    expect(ends.map((end) => end.do)).toEqual([...Array<string>(7).fill('later'), 'letter']);
+    expect(ends.at(-1)).toEqual({
+      do: 'letter',
+      letter: { reason: 'status_500', stage: 'sync', httpStatus: 500 },
+    });
+  });
+
+  function troubleOf(end: UpdateEnd | undefined): Trouble {
+    return end?.do === 'later' && end.trouble !== undefined ? end.trouble : NO_TROUBLE;
+  }
+});
+
+test('a body that is too large for several updates is told of, one that is too large alone is not', async () => {
+  const bench = new Bench();
+  bench.service = (ids) => (ids.length > 1 ? answer(413) : answer(200));
+  await bench.send('abc');
+  expect(bench.tooLarge).toHaveLength(2);
+  bench.tooLarge.length = 0;
+  bench.service = () => answer(413);
+  await bench.send('a');
+  expect(bench.tooLarge).toEqual([]);
+});
+
+test('culprits wait while letters are a flood', async () => {
+  const bench = new Bench();
+  bench.service = refuses('ab');
+  const flooded: UpdateEnd[] = [];
+  for (let n = 0; n < 25 && bench.maySend(); n += 1) {
+    const { b } = await bench.send('abxyz');
+    if (b?.do === 'later') flooded.push(b);
+  }
+  expect(flooded).toMatchObject([{ why: 'floodgate', fixed: true }]);
+  expect(bench.maySend()).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Step } from '../../../../src/engine/ports.ts';
 import { type UpdateCarry } from '../../../../src/flows/sync/flow.ts';
+import { NO_TROUBLE } from '../../../../src/flows/sync/trouble.ts';
 import { settled } from '../../../support/manual-clock.ts';
 import { answer, approved, idsOf, job, owned, record, rig, RULES, TS, type Rig } from './builders.ts';
 
@@ -101,7 +102,7 @@ describe('an update that is not done yet', () => {
   test('is not sent again with other bytes when its score came meanwhile', () => {
     const bench = rig();
     const { flow, alignment, api } = bench;
-    const carry = { fragment: Buffer.from('"a":{"status":"error"}') };
+    const carry = { fragment: Buffer.from('"a":{"status":"error"}'), trouble: NO_TROUBLE };
     alignment.note('a', { do: 'refused', partition: 0 });
     void flow.run(job(flow, record(approved('a')), { carry, attempt: 2 }));
     ageOut(bench);
