@@ -5,6 +5,7 @@ import { type Fence } from '../../kernel/fence.ts';
 import { type Exchange, type ScreeningApi } from '../../resilience/ports.ts';
 import { type Access, Attempt, type Route } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
+import { callHeaders, TRANSACTION_PATH, userAgentOf } from './request.ts';
 import { Session, type LoginResult } from './session.ts';
 import { type Credentials, type ScreeningApiSettings, toEndpoint } from './settings.ts';
 
@@ -22,6 +23,8 @@ export interface ScreeningApiDeps {
 export interface ScreeningApiEdge extends ScreeningApi {
   /** Logs in now, whatever was before, or joins a login under way. Never rejects. */
   login(): Promise<LoginResult>;
+  /** To be called when `credentials` answers something else: where they were refused, it logs in at once. */
+  credentialsChanged(): void;
   /** Closes every connection; requests still open fail. */
   close(): Promise<void>;
 }
@@ -56,9 +59,9 @@ class Client implements ScreeningApiEdge {
       deadlines: new Deadlines(clock, timeoutMs),
     });
     this.#clock = clock;
-    this.#userAgent = `fraud-screening-connector/${settings.version}`;
-    this.#scoring = route('POST', '/api/v2/transaction', settings.scoringConnections, settings.timeoutMs);
-    this.#sync = route('PATCH', '/api/v2/transaction', settings.syncConnections, settings.syncTimeoutMs);
+    this.#userAgent = userAgentOf(settings.version);
+    this.#scoring = route('POST', TRANSACTION_PATH, settings.scoringConnections, settings.timeoutMs);
+    this.#sync = route('PATCH', TRANSACTION_PATH, settings.syncConnections, settings.syncTimeoutMs);
     this.#login = route('POST', '/api/v2/sessions', 1, settings.timeoutMs);
     const request = async (authorization: string): Promise<Exchange> => await this.#requestLogin(authorization);
     this.#session = new Session({ request, credentials, clock, draw, emit });
@@ -75,6 +78,10 @@ class Client implements ScreeningApiEdge {
 
   async login(): Promise<LoginResult> {
     return await this.#session.login();
+  }
+
+  credentialsChanged(): void {
+    this.#session.credentialsMayHaveChanged();
   }
 
   async close(): Promise<void> {
@@ -99,10 +106,7 @@ class Client implements ScreeningApiEdge {
 
   /** Made once for each token; undici reads the list and keeps nothing of it. */
   #headersOf(token: string): string[] {
-    if (this.#headers.token !== token) {
-      const list = ['authorization', `SessionToken ${token}`, 'content-type', 'application/json'];
-      this.#headers = { token, list: [...list, 'accept', 'application/json', 'user-agent', this.#userAgent] };
-    }
+    if (this.#headers.token !== token) this.#headers = { token, list: callHeaders(token, this.#userAgent) };
     return this.#headers.list;
   }
 }

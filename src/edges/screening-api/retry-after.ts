@@ -21,7 +21,8 @@ export function readRetryAfter(header: string | readonly string[] | undefined, n
   return atMs === null ? null : Math.min(MOST_MS, Math.max(0, atMs - nowMs));
 }
 
-function readHttpDate(text: string, nowMs: number): number | null {
+/** A date of HTTP in any of its three forms as milliseconds since 1970; null: none of them. */
+export function readHttpDate(text: string, nowMs: number): number | null {
   const parts = (IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text))?.groups;
   const { day, month, year, time } = parts ?? {};
   if (day === undefined || month === undefined || year === undefined || time === undefined) return null;

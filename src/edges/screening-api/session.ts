@@ -28,10 +28,16 @@ const REFUSED_MOST_MS = 900_000;
 /** A service that refuses tokens as soon as it has given them would otherwise get a login for every request. */
 const LOGINS_AT_ONCE = 2;
 const LOGIN_EVERY_MS = 10_000;
+/** So many tokens refused this soon after their login, within as long, and somebody else's logins end ours. */
+const YOUNG_MS = 600_000;
+const YOUNG_REFUSED = 3;
+/** Each of our logins ends the other's session, too: no more of them than this, until a token has lived. */
+const DISPLACED_LOGIN_EVERY_MS = 60_000;
 
 interface Token {
   readonly text: string;
-  /** Monotonic. */
+  /** Monotonic, as the others. */
+  readonly sinceMs: number;
   readonly useUntilMs: number;
   readonly expiresAtMs: number;
 }
@@ -43,7 +49,7 @@ type Hold = Omit<Extract<Grant, { readonly do: 'no_session' }>, 'retryMs'> & { r
  *
  * States: no token (at first, and after a 401 against the current one); fresh (used as it is); stale (past 80 % of its
  * life: used while a new one is fetched); held (the last login failed: none before `untilMs`, unless user name or
- * password have changed since).
+ * password have changed since); displaced (three young tokens were refused within 10 minutes: logins 60 s apart).
  */
 export class Session {
   readonly #parts: SessionParts;
@@ -55,6 +61,9 @@ export class Session {
   #pending: Promise<LoginResult> | null = null;
   #allowance = LOGINS_AT_ONCE;
   #allowanceAtMs: number;
+  #loggedInAtMs = -Infinity;
+  /** When young tokens were refused, the newest last; monotonic. */
+  #youngRefusedMs: readonly number[] = [];
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -88,13 +97,23 @@ export class Session {
 
   /** Forgets a token that the service refused, if it is still the current one: late refusals of an older one end nothing. */
   drop(token: string): void {
-    if (this.#token?.text === token) this.#token = null;
+    if (this.#token?.text !== token) return;
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.#token.sinceMs < YOUNG_MS)
+      this.#youngRefusedMs = [...this.#youngRefusedMs, nowMs].slice(-YOUNG_REFUSED);
+    this.#token = null;
   }
 
   /** Logs in now, whatever was before; joins a login that is under way. Never rejects. */
   async login(): Promise<LoginResult> {
     this.#pending ??= this.#login();
     return await this.#pending;
+  }
+
+  /** To be called when user name or password may have changed: ends the wait after a refusal at once. */
+  credentialsMayHaveChanged(): void {
+    // Never rejects; its end is seen by whoever asks next.
+    if (this.#credentialsChanged()) void this.login();
   }
 
   async #login(): Promise<LoginResult> {
@@ -130,7 +149,8 @@ export class Session {
     const nowMs = clock.monotonicMs();
     const lifeMs = lifetimeMs(text, clock.nowMs());
     const usedShare = USED_SHARE - draw() * USED_SHARE_SPREAD;
-    this.#token = { text, useUntilMs: nowMs + lifeMs * usedShare, expiresAtMs: nowMs + lifeMs };
+    this.#loggedInAtMs = nowMs;
+    this.#token = { text, sinceMs: nowMs, useUntilMs: nowMs + lifeMs * usedShare, expiresAtMs: nowMs + lifeMs };
     this.#hold = null;
     this.#refused = null;
     this.#failures = 0;
@@ -148,6 +168,9 @@ export class Session {
   #held(nowMs: number): Hold | null {
     const hold = this.#hold;
     if (hold !== null && nowMs < hold.untilMs && !this.#credentialsChanged()) return hold;
+    const displacedUntilMs = this.#loggedInAtMs + DISPLACED_LOGIN_EVERY_MS;
+    if (this.#isDisplaced(nowMs) && nowMs < displacedUntilMs)
+      return { do: 'no_session', why: 'sessions_displace_each_other', untilMs: displacedUntilMs };
     this.#refill(nowMs);
     if (this.#allowance >= 1) return null;
     const untilMs = this.#allowanceAtMs + (1 - this.#allowance) * LOGIN_EVERY_MS;
@@ -158,6 +181,11 @@ export class Session {
     if (this.#refused === null) return false;
     const { username, password } = this.#parts.credentials();
     return username !== this.#refused.username || password !== this.#refused.password;
+  }
+
+  #isDisplaced(nowMs: number): boolean {
+    const [first] = this.#youngRefusedMs;
+    return this.#youngRefusedMs.length === YOUNG_REFUSED && first !== undefined && nowMs - first < YOUNG_MS;
   }
 
   #refill(nowMs: number): void {
@@ -171,6 +199,6 @@ export class Session {
 }
 
 /** RFC 7617, with the character set it advises. */
-function toBasic({ username, password }: Credentials): string {
+export function toBasic({ username, password }: Credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

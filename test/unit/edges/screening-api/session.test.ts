@@ -53,6 +53,23 @@ describe('a refused login', () => {
     expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
   });
 
+  test('is followed by a login as soon as somebody says that the password has changed, if it has', async () => {
+    const desk = new Desk();
+    desk.answers = [answer(401)];
+    await desk.session.acquire();
+    desk.session.credentialsMayHaveChanged();
+    expect(desk.asked).toHaveLength(1);
+    desk.credentials = { username: 'shop', password: 'new' };
+    desk.session.credentialsMayHaveChanged();
+    await settled();
+    expect(desk.asked).toHaveLength(2);
+    expect(desk.session.current()).not.toBeNull();
+    // Nothing was refused since: the token is used on.
+    desk.credentials = { username: 'shop', password: 'newer' };
+    desk.session.credentialsMayHaveChanged();
+    expect(desk.asked).toHaveLength(2);
+  });
+
   test('is tried again at once when the password has changed', async () => {
     const desk = new Desk();
     desk.answers = [answer(401)];
@@ -165,5 +182,52 @@ test('logs in at most twice at once, then every 10 s', async () => {
   desk.clock.advance(9_999);
   expect(await use()).toBe('service_refuses');
   desk.clock.advance(1);
-  expect([await use(), await use()]).toEqual(['token', 'service_refuses']);
+  expect([await use(), await use()]).toEqual(['token', 'sessions_displace_each_other']);
+});
+
+describe('a service where a login ends the older token, and somebody else who logs in', () => {
+  /** Logs in and is refused at once. */
+  async function displaced(desk: Desk): Promise<void> {
+    const grant = await desk.session.acquire();
+    if (grant.do === 'token') desk.session.drop(grant.token);
+  }
+
+  test('are named after three young tokens were refused, and logins are 60 s apart from then on', async () => {
+    const desk = new Desk();
+    await displaced(desk);
+    await displaced(desk);
+    desk.clock.advance(10_000);
+    await displaced(desk);
+    const held = { do: 'no_session', why: 'sessions_displace_each_other', retryMs: 60_000 };
+    expect(await desk.session.acquire()).toEqual(held);
+    desk.clock.advance(59_999);
+    expect(await desk.session.acquire()).toMatchObject({ do: 'no_session', retryMs: 1 });
+    desk.clock.advance(1);
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+    expect(desk.asked).toHaveLength(4);
+  });
+
+  test('are not what a token was that had lived for ten minutes, nor refusals of one token by many requests', async () => {
+    const desk = new Desk();
+    for (let n = 0; n < 4; n += 1) {
+      const grant = await desk.session.acquire();
+      desk.clock.advance(600_000);
+      if (grant.do === 'token') for (let each = 0; each < 500; each += 1) desk.session.drop(grant.token);
+    }
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+  });
+
+  test('are forgotten when ten minutes have passed since the first of three', async () => {
+    const desk = new Desk();
+    for (const waitMs of [10_000, 10_000, 10_000]) {
+      await displaced(desk);
+      desk.clock.advance(waitMs);
+    }
+    desk.clock.advance(60_000);
+    const grant = await desk.session.acquire();
+    expect(grant).toMatchObject({ do: 'token' });
+    desk.clock.advance(600_000);
+    if (grant.do === 'token') desk.session.drop(grant.token);
+    expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
+  });
 });
