@@ -3,7 +3,15 @@ import { defineConfig } from 'vitest/config';
 const node = { environment: 'node', pool: 'forks' } as const;
 const folders = (...names: string[]): string[] => names.map((name) => `test/${name}/**/*.test.ts`);
 
-/** `unit` needs nothing but Node; `real` runs against a real Kafka and a real registry, started once for all of its files. */
+/** `vitest run` alone runs `unit` and `real`: what takes many minutes runs only under its name. */
+const isLongAskedFor = process.argv.some(
+  (argument, at, all) => argument === '--project=long' || (argument === 'long' && all[at - 1] === '--project'),
+);
+
+/**
+ * `unit` needs nothing but Node; `real` runs against a real Kafka and a real registry, started once for all of its files;
+ * `long` needs nothing but Node and minutes: `vitest run --project long`.
+ */
 export default defineConfig({
   test: {
     reporters: [process.env['CI'] === 'true' ? 'dot' : 'default', './test/support/summary-reporter.ts'],
@@ -30,6 +38,14 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      ...(isLongAskedFor
+        ? [
+            {
+              extends: true as const,
+              test: { ...node, name: 'long', include: folders('long'), testTimeout: 900_000 },
+            },
+          ]
+        : []),
     ],
   },
 });

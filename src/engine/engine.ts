@@ -146,6 +146,8 @@ export class Engine implements SourceEvents {
     for (const [name, partition] of this.#partitions) if (!names.has(name)) this.#lose(partition);
     const lost = before - this.#partitions.size;
     for (const at of assignment) this.#take(at);
+    // What is lost may have been what filled the flow: nothing that ends here would say so to the others.
+    for (const [topic, dispatcher] of this.#dispatchers) this.#pressFlow(topic, dispatcher);
     const owned = this.#partitions.size;
     this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost });
     this.#phase = 'running';
@@ -338,18 +340,24 @@ export class Engine implements SourceEvents {
   #press(partition: Partition): void {
     const dispatcher = this.#dispatchers.get(partition.topic);
     if (dispatcher === undefined) return;
-    const { partitionRecords, flowRecords, flowBytes } = this.#options.pressure;
-    const full = isFull(partition.pauses.has('partition_full'), partition.buffered, partitionRecords);
+    const full = isFull(
+      partition.pauses.has('partition_full'),
+      partition.buffered,
+      this.#options.pressure.partitionRecords,
+    );
     this.#pause(partition, 'partition_full', full);
-    const flowWasFull = dispatcher.full;
+    this.#pressFlow(partition.topic, dispatcher);
+    this.#pause(partition, 'flow_full', dispatcher.full);
+  }
+
+  #pressFlow(topic: string, dispatcher: Dispatcher): void {
+    const { flowRecords, flowBytes } = this.#options.pressure;
+    const wasFull = dispatcher.full;
     dispatcher.full =
-      isFull(flowWasFull, dispatcher.buffered, flowRecords) || isFull(flowWasFull, dispatcher.bufferedBytes, flowBytes);
-    if (dispatcher.full === flowWasFull) {
-      this.#pause(partition, 'flow_full', dispatcher.full);
-      return;
-    }
-    for (const other of this.#partitions.values())
-      if (other.topic === partition.topic) this.#pause(other, 'flow_full', dispatcher.full);
+      isFull(wasFull, dispatcher.buffered, flowRecords) || isFull(wasFull, dispatcher.bufferedBytes, flowBytes);
+    if (dispatcher.full === wasFull) return;
+    for (const partition of this.#partitions.values())
+      if (partition.topic === topic) this.#pause(partition, 'flow_full', dispatcher.full);
   }
 
   #pause(partition: Partition, reason: PauseReason, on: boolean): void {

@@ -1,37 +1,42 @@
-const SHRINK_AT = 1024;
+interface Link<T> {
+  readonly item: T;
+  next: Link<T> | null;
+}
 
-/** First in, first out; O(1) amortised, and keeps nothing that has left. */
+/** First in, first out; O(1), and keeps nothing that has left. */
 export class Fifo<T> {
-  #items: (T | undefined)[] = [];
-  #head = 0;
+  #first: Link<T> | null = null;
+  #last: Link<T> | null = null;
+  #size = 0;
 
   get size(): number {
-    return this.#items.length - this.#head;
+    return this.#size;
   }
 
   push(item: T): void {
-    this.#items.push(item);
+    const link: Link<T> = { item, next: null };
+    if (this.#last === null) this.#first = link;
+    else this.#last.next = link;
+    this.#last = link;
+    this.#size += 1;
   }
 
   peek(): T | undefined {
-    return this.#items[this.#head];
+    return this.#first?.item;
   }
 
   shift(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
-    const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined;
-    this.#head += 1;
-    if (this.#head === this.#items.length) this.clear();
-    else if (this.#head > SHRINK_AT && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
+    const link = this.#first;
+    if (link === null) return undefined;
+    this.#first = link.next;
+    if (link.next === null) this.#last = null;
+    this.#size -= 1;
+    return link.item;
   }
 
   clear(): void {
-    this.#items.length = 0;
-    this.#head = 0;
+    this.#first = null;
+    this.#last = null;
+    this.#size = 0;
   }
 }

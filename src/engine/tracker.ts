@@ -113,7 +113,7 @@ export class Tracker {
       yield { from: from - origin, length: this.#offsetOf(end) - from };
       first = this.#find(FINISHED, end);
     }
-    for (const range of this.#restored.slice(this.#ahead)) {
+    for (const range of this.#restored) {
       const end = range.from + range.length;
       const from = Math.max(range.from, this.#nextOffset);
       if (from < end) yield { from: from - origin, length: end - from };

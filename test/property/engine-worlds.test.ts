@@ -1,61 +1,52 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Move, World } from '../support/worlds.ts';
+import { brokenBy } from '../support/kept-seeds.ts';
+import {
+  anyOrderDoublesNothing,
+  anyOrderLosesNothing,
+  killsLoseNothing,
+  movesDoubleNothing,
+  movesLoseNothing,
+} from '../support/world-laws.ts';
 
 const RUNS = Number(process.env['WORLDS'] ?? 1000);
+const LIMIT_MS = 120_000;
 
-const clean: readonly Move['do'][] = [
-  'append',
-  'append',
-  'append',
-  'deliver',
-  'deliver',
-  'end',
-  'end',
-  'end',
-  'wait',
-  'letter',
-  'release',
-  'time',
-  'time',
-  'rebalance',
-  'join',
-  'leave',
-  'noLetters',
-  'letters',
-];
-const unclean: readonly Move['do'][] = [...clean, 'commitFails', 'commitLost', 'crash', 'kill'];
+test(
+  'loses nothing and keeps every key in order, whatever is killed, lost or assigned anew',
+  async () => {
+    expect(await brokenBy(movesLoseNothing, RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
 
-const schedule = (moves: readonly Move['do'][]): fc.Arbitrary<Move[]> =>
-  fc.array(fc.record({ do: fc.constantFrom(...moves), pick: fc.nat(10_000) }), { minLength: 5, maxLength: 60 });
+test(
+  'does nothing twice as long as members join, leave and rebalance in good order',
+  async () => {
+    expect(await brokenBy(movesDoubleNothing, RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
 
-async function play(moves: readonly Move[]): Promise<World> {
-  const world = new World();
-  await world.begin();
-  for (const move of moves) await world.move(move);
-  await world.settle();
-  return world;
-}
+test(
+  'does nothing twice in whatever order everything that is awaited goes on',
+  async () => {
+    expect(await brokenBy(anyOrderDoublesNothing, RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
 
-test('loses nothing and keeps every key in order, whatever is killed, lost or assigned anew', async () => {
-  await fc.assert(
-    fc.asyncProperty(schedule(unclean), async (moves) => {
-      const world = await play(moves);
-      expect(world.faults).toEqual([]);
-      expect(world.missing).toEqual([]);
-    }),
-    { numRuns: RUNS },
-  );
-}, 120_000);
+test(
+  'loses nothing in whatever order everything goes on while members crash, commits fail and barriers are given up',
+  async () => {
+    expect(await brokenBy(anyOrderLosesNothing, RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
 
-test('does nothing twice as long as members join, leave and rebalance in good order', async () => {
-  await fc.assert(
-    fc.asyncProperty(schedule(clean), async (moves) => {
-      const world = await play(moves);
-      expect(world.faults).toEqual([]);
-      expect(world.missing).toEqual([]);
-      expect(world.unclean ? [] : world.doubled).toEqual([]);
-    }),
-    { numRuns: RUNS },
-  );
-}, 120_000);
+test(
+  'loses nothing and repeats only what was under way or not committed when it is killed at any await',
+  async () => {
+    expect(await brokenBy(killsLoseNothing(2), RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);

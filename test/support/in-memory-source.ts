@@ -19,6 +19,16 @@ export interface Appended {
   readonly headers?: RecordHeaders;
 }
 
+/**
+ * When what a source awaits goes on. `commit sent` and `left` are requests on their way to the broker: what they ask for
+ * takes effect after them; `commit answered` and the others are answers on their way back.
+ */
+export type Pace = (at: 'started' | 'commit sent' | 'commit answered' | 'read back' | 'left') => Promise<void>;
+
+const atOnce: Pace = async () => {
+  await Promise.resolve();
+};
+
 export interface Committed {
   readonly offset: bigint;
   readonly metadata: string;
@@ -50,6 +60,8 @@ export class InMemoryBroker {
   #made = 0;
   /** The writer answers `unavailable` while this is false. */
   writable = true;
+  /** Called with each commit that is stored. */
+  onCommit: (commit: Commit) => void = () => undefined;
 
   createTopic(name: string, partitions: number): void {
     this.#topics.set(
@@ -103,9 +115,9 @@ export class InMemoryBroker {
   }
 
   /** A member to be. It joins at the next `rebalance` after its `start`. */
-  source(groupId: string, topics: readonly string[]): InMemorySource {
+  source(groupId: string, topics: readonly string[], pace: Pace = atOnce): InMemorySource {
     const id = `member-${(this.#made += 1)}`;
-    return new InMemorySource({ broker: this, id, groupId, topics });
+    return new InMemorySource({ broker: this, id, groupId, topics, pace });
   }
 
   writer(): RecordWriter {
@@ -125,8 +137,20 @@ export class InMemoryBroker {
   }
 
   /** What anybody with the right to may do; also what another process has committed meanwhile. */
-  commitAs(groupId: string, { topic, partition, offset, metadata }: Commit): void {
-    this.#group(groupId).committed.set(nameOfPartition({ topic, partition }), { offset, metadata });
+  commitAs(groupId: string, commit: Commit): void {
+    const { offset, metadata } = commit;
+    this.#group(groupId).committed.set(nameOfPartition(commit), { offset, metadata });
+    this.onCommit(commit);
+  }
+
+  /** How many times the group has come together. */
+  generation(groupId: string): number {
+    return this.#group(groupId).generation;
+  }
+
+  /** Whether somebody came or went since the last rebalance. */
+  isUnsettled(groupId: string): boolean {
+    return this.#group(groupId).unsettled;
   }
 
   /** Every member passes its barrier, then the partitions are assigned anew. */
@@ -146,15 +170,18 @@ export class InMemoryBroker {
       unitCount,
       members.map(({ id, claim }) => ({ id, claim })),
     );
-    for (const member of members) {
-      const own = units.get(member.id) ?? [];
-      const found = topics.flatMap((topic) =>
-        own
-          .filter((partition) => partition < this.partitions(topic))
-          .map((partition) => this.#found(groupId, topic, partition)),
-      );
-      member.join({ generation: group.generation, units: own }, found);
-    }
+    await Promise.all(
+      members.map(async (member) => {
+        const own = units.get(member.id) ?? [];
+        await member.readBack();
+        const found = topics.flatMap((topic) =>
+          own
+            .filter((partition) => partition < this.partitions(topic))
+            .map((partition) => this.#found(groupId, topic, partition)),
+        );
+        member.join({ generation: group.generation, units: own }, found);
+      }),
+    );
   }
 
   /** Hands every member what its fetches would bring, at most `max` records a partition. Returns how many records. */
@@ -229,6 +256,9 @@ export class InMemorySource implements Source {
   #events: SourceEvents | undefined;
   #claim: Claim = NO_CLAIM;
   #failures: ('before' | 'after')[] = [];
+  readonly #pace: Pace;
+  /** Resolves when the member is gone without a word: nobody waits for it. */
+  readonly #gone = Promise.withResolvers<void>();
   /** Every request to commit that reached the broker. */
   readonly commits: Commit[] = [];
 
@@ -237,11 +267,13 @@ export class InMemorySource implements Source {
     readonly id: string;
     readonly groupId: string;
     readonly topics: readonly string[];
+    readonly pace: Pace;
   }) {
     this.#broker = options.broker;
     this.id = options.id;
     this.#groupId = options.groupId;
     this.topics = options.topics;
+    this.#pace = options.pace;
   }
 
   get phase(): 'idle' | 'joining' | 'owning' {
@@ -257,8 +289,17 @@ export class InMemorySource implements Source {
     return [...this.#owned.values()].filter(({ flowing }) => flowing).map(({ at }) => at);
   }
 
+  /** Whether a fetch would bring something. */
+  get isBehind(): boolean {
+    if (this.#phase !== 'owning') return false;
+    return [...this.#owned.values()].some(
+      ({ at, next, flowing }) =>
+        flowing && next !== null && next < this.#broker.watermarks(at.topic, at.partition).high,
+    );
+  }
+
   async start(events: SourceEvents): Promise<void> {
-    await Promise.resolve();
+    await this.#pace('started');
     this.#events = events;
     this.#phase = 'joining';
     this.#broker.enter(this.#groupId, this);
@@ -278,20 +319,23 @@ export class InMemorySource implements Source {
   }
 
   async commit(commits: readonly Commit[]): Promise<void> {
-    await Promise.resolve();
     if (!this.#mayCommit) throw new Error('not a member now');
     if (commits.some((commit) => !this.#owned.has(nameOfPartition(commit)))) throw new Error('not owned');
+    const { generation } = this.#claim;
+    await this.#pace('commit sent');
+    if (generation !== this.#broker.generation(this.#groupId)) throw new Error('another generation');
     const failure = this.#failures.shift();
     if (failure === 'before') throw new Error('commit failed');
     for (const commit of commits) {
       this.commits.push(commit);
       this.#broker.commitAs(this.#groupId, commit);
     }
+    await this.#pace('commit answered');
     if (failure === 'after') throw new Error('the answer was lost');
   }
 
   async stop(): Promise<void> {
-    await Promise.resolve();
+    await this.#pace('left');
     this.#forget();
     this.#phase = 'idle';
     this.#broker.leave(this.#groupId, this);
@@ -317,13 +361,19 @@ export class InMemorySource implements Source {
     this.#phase = 'idle';
     this.#broker.leave(this.#groupId, this);
     this.#events = undefined;
+    this.#gone.resolve();
   }
 
   /** For the broker: the members' part of a rebalance. */
   async barrier(): Promise<void> {
-    await this.#events?.barrier();
+    await Promise.race([this.#events?.barrier(), this.#gone.promise]);
     this.#mayCommit = false;
     if (this.#phase === 'owning') this.#phase = 'joining';
+  }
+
+  /** For the broker: the time until the member has read back what is committed. */
+  async readBack(): Promise<void> {
+    await Promise.race([this.#pace('read back'), this.#gone.promise]);
   }
 
   /** For the broker: what this member owns from now on. */

@@ -38,6 +38,12 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
+  /** How long until the next timer runs; null: there is none. */
+  get nextInMs(): number | null {
+    const next = this.#next(Infinity);
+    return next === undefined ? null : Math.max(0, next.atMs - this.#nowMs);
+  }
+
   /** Moves on by `ms`, running what falls due, timers made meanwhile included. Promise reactions run only between calls. */
   advance(ms: number): void {
     const untilMs = this.#nowMs + ms;

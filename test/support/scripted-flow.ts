@@ -32,6 +32,9 @@ export class ScriptedFlow implements Flow<string, unknown> {
   onRun: () => void = () => undefined;
   /** Called with the job when a step has begun, before it is counted among `started`. */
   onStart: (job: Job<string, unknown>) => void = () => undefined;
+  /** Called with each step that has begun. */
+  onOpen: (open: Started) => void = () => undefined;
+  onBarrier: (before: 'stop' | 'join') => void = () => undefined;
   running = 0;
 
   attach(signals: EngineSignals): void {
@@ -60,7 +63,9 @@ export class ScriptedFlow implements Flow<string, unknown> {
     this.onStart(job);
     try {
       return await new Promise<Step<unknown>>((resolve, reject) => {
-        this.started.push({ job, end: resolve, fail: reject });
+        const open: Started = { job, end: resolve, fail: reject };
+        this.started.push(open);
+        this.onOpen(open);
         if (this.answer !== null) resolve(this.answer(job));
       });
     } finally {
@@ -79,6 +84,7 @@ export class ScriptedFlow implements Flow<string, unknown> {
 
   barrier(before: 'stop' | 'join'): void {
     this.barriers.push(before);
+    this.onBarrier(before);
   }
 
   /** The texts of the items started so far. */

@@ -104,6 +104,20 @@ describe('engine in a rebalance', () => {
     expect(world.flow.items).toEqual(['a1', 'a1']);
   });
 
+  test('reads on where the partition that had filled the flow went to another member', async () => {
+    const pressure = { partitionRecords: 1024, flowRecords: 4, flowBytes: 1e9 };
+    const first = makeWorld(undefined, 1024, { pressure });
+    first.flow.limit = 0;
+    for (let at = 0; at < 4; at += 1) first.broker.append(TOPIC, 1, { key: `k${at}`, value: `v${at}` });
+    await started(first);
+    expect(first.source.flowing).toEqual([]);
+    const second = makeWorld(first.broker, 1024, { pressure });
+    await second.engine.start();
+    await first.broker.step();
+    await settled();
+    expect(first.source.flowing).toEqual([{ topic: TOPIC, partition: 0 }]);
+  });
+
   test('two members share the partitions, and each record is delivered once', async () => {
     const first = makeWorld();
     const second = makeWorld(first.broker);

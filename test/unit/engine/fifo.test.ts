@@ -61,6 +61,7 @@ describe('a queue', () => {
       fifo.shift();
     }
     expect(usedBytes() - before).toBeLessThan(4_000_000);
+    expect(fifo.size).toBe(1);
   });
 
   test('keeps nothing that has left', () => {
