@@ -1,13 +1,15 @@
 import { Buffer } from 'node:buffer';
 import { type OutgoingRecord, type RecordHeaders, type SourceRecord } from '../engine/ports.ts';
 import { type Letter } from '../kernel/outcome.ts';
+import { maskLongNumbers } from '../screening/card-guard-numbers.ts';
 import { formatRfc3339Millis } from '../screening/rfc3339.ts';
 
 /** Headers that begin so are ours: those of an earlier letter of the record are replaced, not kept beside the new ones. */
 const PREFIX = 'dlq.';
 const MAX_TEXT_BYTES = 512;
-/** As many digits as a card number may have or more, single spaces or dashes between them or none. */
-const CARD_LIKE = /\d(?:[ -]?\d){12,}/g;
+/** What is not to be seen: control characters become spaces, invisible ones nothing. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
+const INVISIBLE = /\p{Cf}/gu;
 
 /** What a letter says of who writes it, and when. */
 export interface LetterStamp {
@@ -102,9 +104,10 @@ function reasons(letter: Letter, stamp: LetterStamp): Record<string, string> {
   };
 }
 
-/** Masked first: a number that the cut goes through would no longer look like one. */
+/** Masked before it is cut: a number that the cut goes through would no longer look like one. Made visible before that: what hides in a number would break it up. */
 function masked(text: string): string {
-  const bytes = Buffer.from(text.replaceAll(CARD_LIKE, '[digits]'));
+  const visible = text.replaceAll(CONTROL, ' ').replaceAll(INVISIBLE, '');
+  const bytes = Buffer.from(maskLongNumbers(visible));
   if (bytes.length <= MAX_TEXT_BYTES) return bytes.toString();
   let end = MAX_TEXT_BYTES;
   while (end > 0 && isContinuation(bytes[end])) end -= 1;

@@ -1,7 +1,14 @@
-import { type DeadLetters, type OutgoingRecord, type RecordWriter, type SourceRecord } from '../engine/ports.ts';
+import {
+  type DeadLetters,
+  type OutgoingRecord,
+  type RecordWriter,
+  type SourceRecord,
+  type WriteOutcome,
+} from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
-import { type Emit } from '../kernel/emit.ts';
+import { type Emit, type EventFields } from '../kernel/emit.ts';
 import { type HoldCause, type Letter } from '../kernel/outcome.ts';
+import { type CardGuard } from '../screening/card-guard.ts';
 import { toLetterRecord, toPointerRecord } from './letter.ts';
 
 /** What the writer says where the topic or the right to write it is missing; anything else is Kafka being away. */
@@ -14,39 +21,69 @@ export interface DeadLetterParts {
   readonly account: string;
   /** `fraud-screening-connector/<version>`. */
   readonly connector: string;
+  readonly guard: Pick<CardGuard, 'isIn'>;
   readonly clock: Clock;
   readonly emit: Emit;
   /** For one write; the engine tries again afterwards. */
   readonly deadlineMs: number;
 }
 
+type Refused = Extract<WriteOutcome, { readonly do: 'refused' }>;
+
 /**
- * Writes letters, each acknowledged by Kafka before it counts. One that Kafka refuses is written without the source's
- * data, so that no record stands in the way for ever; a repeat after an unknown outcome may be there twice.
+ * Writes letters, each acknowledged by Kafka before it counts. A letter of a record with card data is a pointer: it has
+ * nothing of the record. One that Kafka refuses becomes a pointer, so that no record stands in the way for ever; where
+ * the pointer is refused as well, the record waits. A repeat after an unknown outcome may be there twice.
  */
 export function createDeadLetters(parts: DeadLetterParts): DeadLetters {
-  const { writer, suffix, account, connector, clock, emit, deadlineMs } = parts;
+  const { writer, suffix, account, connector, guard, clock, emit, deadlineMs } = parts;
 
-  async function attempt(record: OutgoingRecord): Promise<'written' | 'refused' | HoldCause> {
+  async function attempt(record: OutgoingRecord): Promise<'written' | Refused | HoldCause> {
     const outcome = await writer.write(record, deadlineMs);
     switch (outcome.do) {
       case 'written':
         return 'written';
       case 'refused':
-        return 'refused';
+        return outcome;
       case 'unavailable':
         return ABOUT_THE_TOPIC.test(outcome.error) ? 'dead_letter_topic' : 'kafka';
     }
+  }
+
+  async function writePointer(
+    whole: OutgoingRecord,
+    why: EventFields['letter_withheld']['why'],
+  ): Promise<'written' | HoldCause> {
+    const { topic } = whole;
+    const end = await attempt(toPointerRecord(whole));
+    if (end === 'written') emit('letter_withheld', { topic, why });
+    return typeof end === 'string' ? end : 'dead_letter_topic';
+  }
+
+  async function writeWhole(whole: OutgoingRecord): Promise<'written' | HoldCause> {
+    const end = await attempt(whole);
+    return typeof end === 'string' ? end : await writePointer(whole, end.why);
   }
 
   return {
     write: async (record: SourceRecord, letter: Letter, attempts: number): Promise<'written' | HoldCause> => {
       const stamp = { suffix, account, connector, attempts, failedAtMs: clock.nowMs() };
       const whole = toLetterRecord(record, letter, stamp);
-      const first = await attempt(whole);
-      const end = first === 'refused' ? await attempt(toPointerRecord(whole)) : first;
+      const end = holdsCardData(record, letter, guard)
+        ? await writePointer(whole, 'card_data')
+        : await writeWhole(whole);
       if (end === 'written') emit('letter_written', { topic: whole.topic, reason: letter.reason });
-      return end === 'refused' ? 'dead_letter_topic' : end;
+      return end;
     },
   };
+}
+
+/**
+ * The guard of the flows has not seen what could not be read, nor what a mapping leaves out: so every letter is looked
+ * at. Not Avro that was read: within its bytes an id, which may look like anything, cannot be told from other fields.
+ */
+function holdsCardData({ value }: SourceRecord, { reason, stage }: Letter, guard: Pick<CardGuard, 'isIn'>): boolean {
+  if (reason === 'card_data') return true;
+  if (value === null || (value[0] === 0 && stage !== 'read')) return false;
+  return guard.isIn(value);
 }

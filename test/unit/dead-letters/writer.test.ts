@@ -20,6 +20,8 @@ const WRITTEN: WriteOutcome = { do: 'written', partition: 0, offset: 1n };
 const UNREADABLE: Letter = { reason: 'bad_framing', stage: 'read' };
 const PAN = '4111111111111111';
 
+const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+
 const TOO_LARGE: WriteOutcome = { do: 'refused', why: 'too_large' };
 
 /** Kafka that gives the outcomes in their order. */
@@ -91,7 +93,6 @@ describe('a letter', () => {
 });
 
 describe('a letter of a record with card data', () => {
-  const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
   const avro = Buffer.concat([Buffer.from([0, 0, 0, 0, 1, 32]), Buffer.from(PAN)]);
 
   test.each([

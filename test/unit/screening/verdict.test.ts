@@ -38,12 +38,12 @@ describe('scoring', () => {
 
   test.each([408, 425, 429, 501, 502, 503, 504, 599])('retries at %i, which says nothing of the record', (status) => {
     const verdict = judgeScoring(answer({ status, retryAfterMs: 7_000 }));
-    expect(verdict).toEqual({ do: 'retry', afterMs: 7_000, why: `status_${status}`, counts: false });
+    expect(verdict).toEqual({ do: 'retry', afterMs: 7_000, why: `status_${status}`, counts: null });
   });
 
   test('counts a 500 and an error_msg against the record', () => {
-    expect(judgeScoring(answer({ status: 500 }))).toMatchObject({ do: 'retry', counts: true });
-    expect(judgeScoring(answer({ errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: true });
+    expect(judgeScoring(answer({ status: 500 }))).toMatchObject({ do: 'retry', counts: 'status_500' });
+    expect(judgeScoring(answer({ errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: 'error_msg' });
   });
 
   test('holds when a 200 has no object', () => {
@@ -75,7 +75,7 @@ describe('sync', () => {
 
   test.each([200, 201, 202, 204])('takes %i as acceptance, and as a failure with error_msg', (status) => {
     expect(judgeSync(answer({ status }))).toEqual({ do: 'done' });
-    expect(judgeSync(answer({ status, errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: true });
+    expect(judgeSync(answer({ status, errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: 'error_msg' });
   });
 
   test('agrees with scoring on every failure', () => {
