@@ -45,8 +45,11 @@ export async function runSandbox(options: SandboxOptions): Promise<number> {
       terminal.say(`KAFKA_BROKERS=${kafka.brokers.join(',')}`);
       terminal.say(`SCHEMA_REGISTRY_URL=${kafka.registryUrl}`);
     }
+    if (options.allowRemote) {
+      terminal.complain('It listens on every address of this machine, and nothing protects its control.');
+    }
     terminal.complain(
-      `The screening service is ready; what it saw: ${service.baseUrl}/sandbox/ledger. Ctrl-C ends it.`,
+      `The screening service is ready; what it saw: ${service.baseUrl}/sandbox/ledger, its webhooks: ${service.baseUrl}/sandbox/activity. Ctrl-C ends it.`,
     );
     await stop.asked();
     return 0;

@@ -17,6 +17,8 @@ export interface ActivityEntry {
   /** Of the last attempt; null: none yet, or no answer. */
   httpStatus: number | null;
   lastAttemptAt: number | null;
+  /** When it is tried again; null: never, or now. */
+  nextAttemptAt: number | null;
 }
 
 export interface ActivityFilter {

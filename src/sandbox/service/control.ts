@@ -1,23 +1,37 @@
 import { type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ACTIVITY_STATUSES, type ActivityFilter, type ActivityLog } from './activity.ts';
-import { type Answer, errorAnswer } from './api.ts';
+import { isFault } from '../../kernel/fault.ts';
+import { type ActivityLog } from './activity.ts';
+import { viewActivity, type WebhookTarget } from './activity-view.ts';
+import { type Answer, errorAnswer } from './answer.ts';
 import { type Faults, type FaultSettings, readFaults } from './faults.ts';
-import { parseObject } from './json.ts';
+import { idOf, type JsonObject, parseObject } from './json.ts';
 import { type Ledger } from './ledger.ts';
 import { REVIEW_DECISIONS, type Reviews } from './reviews.ts';
-import { timestampDefect } from './timestamp.ts';
+import { readSettings, type SettingsStore } from './settings.ts';
+import { write } from './wire.ts';
 
 export interface ControlRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The header of that name, or empty. */
+  readonly accept: string;
   readonly body: Buffer;
+}
+
+/** The endpoint that webhooks go to. Setters throw `USAGE`. */
+export interface WebhookEndpoint {
+  get(): WebhookTarget;
+  setUrl(url: string | null): void;
+  setSecret(secret: string): void;
 }
 
 export interface ControlParts {
   readonly faults: { get(): Faults; set(settings: FaultSettings): void };
+  readonly settings: SettingsStore;
+  readonly webhook: WebhookEndpoint;
   readonly ledger: Ledger;
   readonly reviews: Reviews;
   readonly activity: ActivityLog;
@@ -26,14 +40,27 @@ export interface ControlParts {
 
 type Handler = (request: ControlRequest, parts: ControlParts) => Answer;
 
+const ELSEWHERE: Handler = (_, { ledger }) => {
+  ledger.count('redirectsFollowed');
+  return json({ error_msg: 'a redirect was followed' });
+};
+
 /** One row an endpoint; docs/sandbox.md shows them. `GET /sandbox/ledger` is written by a stream of its own. */
 const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '/sandbox/faults': {
     GET: (_, { faults }) => json(faults.get()),
     PUT: setFaults,
   },
-  '/sandbox/ledger': { GET: (_, { ledger }) => json(ledger.summary()) },
-  '/sandbox/activity': { GET: listActivity },
+  '/sandbox/settings': {
+    GET: (_, { settings }) => json(settings.get()),
+    PUT: setSettings,
+  },
+  '/sandbox/webhook': {
+    GET: (_, { webhook }) => json(webhook.get()),
+    PUT: setWebhook,
+  },
+  '/sandbox/ledger': { GET: readLedger },
+  '/sandbox/activity': { GET: (request, { activity, webhook }) => viewActivity(request, activity, webhook.get()) },
   '/sandbox/reviews': { POST: decideReview },
   '/sandbox/reset': {
     POST: (_, { reset }) => {
@@ -41,6 +68,7 @@ const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
       return json({});
     },
   },
+  '/sandbox/elsewhere': { GET: ELSEWHERE, POST: ELSEWHERE, PATCH: ELSEWHERE },
 };
 
 /** The control of the sandbox: what a test or a demo asks of it beside the service's own interface. */
@@ -54,13 +82,13 @@ export class Control {
   /** Answers one request; never rejects. */
   async handle(request: ControlRequest, response: ServerResponse): Promise<void> {
     const methods = Object.hasOwn(ENDPOINTS, request.path) ? ENDPOINTS[request.path] : undefined;
-    const handler = methods?.[request.method];
-    if (methods === undefined) return end(response, errorAnswer(404, 'no such endpoint of the sandbox'));
+    if (methods === undefined) return write(response, errorAnswer(404, 'no such endpoint of the sandbox'));
+    const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
     if (handler === undefined) {
-      return end(response, errorAnswer(405, 'method not allowed', { allow: Object.keys(methods).join(', ') }));
+      return write(response, errorAnswer(405, 'method not allowed', { allow: Object.keys(methods).join(', ') }));
     }
     if (request.path !== '/sandbox/ledger' || request.query.get('full') !== '1') {
-      return end(response, handler(request, this.#parts));
+      return write(response, handler(request, this.#parts));
     }
     response.writeHead(200, { 'content-type': 'application/json' });
     // A client that goes away while it reads is no defect of ours.
@@ -75,11 +103,47 @@ function setFaults({ body }: ControlRequest, { faults }: ControlParts): Answer {
   return json(faults.get());
 }
 
+function setSettings({ body }: ControlRequest, { settings }: ControlParts): Answer {
+  const wish = readSettings(parseObject(body));
+  if (typeof wish === 'string') return errorAnswer(400, wish);
+  settings.set(wish);
+  return json(settings.get());
+}
+
+function setWebhook({ body }: ControlRequest, { webhook }: ControlParts): Answer {
+  const wish = parseObject(body);
+  if (wish === null) return errorAnswer(400, 'the body must be a JSON object');
+  const { url, secret, ...others } = wish;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return errorAnswer(400, `${JSON.stringify(unknown)} is not known; known are url, secret`);
+  if (url !== undefined && url !== null && typeof url !== 'string')
+    return errorAnswer(400, 'url must be a text or null');
+  if (secret !== undefined && (typeof secret !== 'string' || secret === '')) {
+    return errorAnswer(400, 'secret must be a text');
+  }
+  try {
+    if (url !== undefined) webhook.setUrl(url);
+  } catch (error) {
+    if (isFault(error, 'USAGE')) return errorAnswer(400, `url: ${error.message}`);
+    throw error;
+  }
+  if (secret !== undefined) webhook.setSecret(secret);
+  return json(webhook.get());
+}
+
+function readLedger({ query }: ControlRequest, { ledger }: ControlParts): Answer {
+  const transId = query.get('trans_id');
+  if (transId === null) return json(ledger.summary());
+  const transaction = ledger.transaction(transId);
+  return transaction === null ? errorAnswer(404, 'trans_id was never seen') : json(transaction);
+}
+
 function decideReview({ body }: ControlRequest, { reviews }: ControlParts): Answer {
   const wish = parseObject(body);
   if (wish === null) return errorAnswer(400, 'the body must be a JSON object');
-  const { trans_id: transId, decision } = wish;
-  if (typeof transId !== 'string') return errorAnswer(400, 'trans_id must be a string');
+  const { decision } = wish;
+  const transId = transIdOf(wish);
+  if (transId === null) return errorAnswer(400, 'trans_id must be a string');
   if (decision !== undefined && (typeof decision !== 'string' || !REVIEW_DECISIONS.includes(decision))) {
     return errorAnswer(400, `decision must be one of ${REVIEW_DECISIONS.join(', ')}`);
   }
@@ -87,27 +151,8 @@ function decideReview({ body }: ControlRequest, { reviews }: ControlParts): Answ
   return json({});
 }
 
-function listActivity({ query }: ControlRequest, { activity }: ControlParts): Answer {
-  const filter = readFilter(query);
-  return typeof filter === 'string' ? errorAnswer(400, filter) : json({ events: activity.list(filter) });
-}
-
-function readFilter(query: URLSearchParams): ActivityFilter | string {
-  const status = query.get('status');
-  const type = query.get('type');
-  const known = ACTIVITY_STATUSES.find((one) => one === status);
-  if (status !== null && known === undefined) return `status must be one of ${ACTIVITY_STATUSES.join(', ')}`;
-  for (const name of ['from', 'to']) {
-    const time = query.get(name);
-    if (time !== null && timestampDefect(time) !== null) return `${name} must be an RFC 3339 time with a zone`;
-  }
-  const [from, to] = [query.get('from'), query.get('to')];
-  return {
-    ...(known === undefined ? {} : { status: known }),
-    ...(type === null ? {} : { type }),
-    ...(from === null ? {} : { fromMs: Date.parse(from) }),
-    ...(to === null ? {} : { toMs: Date.parse(to) }),
-  };
+function transIdOf(wish: JsonObject): string | null {
+  return typeof wish['trans_id'] === 'string' ? idOf(wish['trans_id']) : null;
 }
 
 /** The whole ledger as one JSON object, in pieces: with millions of transactions it is longer than a string can be. */
@@ -128,9 +173,4 @@ function* fullLedger(ledger: Ledger): Generator<string> {
 
 function json(value: object): Answer {
   return { status: 200, body: JSON.stringify(value) };
-}
-
-function end(response: ServerResponse, { status, body, headers }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body);
 }

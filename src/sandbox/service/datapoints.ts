@@ -1,5 +1,20 @@
 /** How a datapoint is checked. `decimal`: a number, or a decimal in a string (the spec shows both for amounts). */
-export type DatapointKind = 'string' | 'number' | 'decimal' | 'country' | 'currency' | 'timestamp' | 'ip' | 'items';
+export const DATAPOINT_KINDS = [
+  'string',
+  'number',
+  'decimal',
+  'country',
+  'currency',
+  'timestamp',
+  'date',
+  'ip',
+  'items',
+] as const;
+
+export type DatapointKind = (typeof DATAPOINT_KINDS)[number];
+
+/** A datapoint beyond those of the spec: its kind, or the closed set of its values. */
+export type MoreDatapoint = DatapointKind | readonly string[];
 
 const kinds = (kind: DatapointKind, names: string): (readonly [string, DatapointKind])[] =>
   names

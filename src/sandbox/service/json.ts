@@ -14,3 +14,9 @@ export function parseObject(body: Buffer): JsonObject | null {
     return null;
   }
 }
+
+/** An id as text; a whole number counts as its digits, since the same id is an object's key in a status update. */
+export function idOf(value: unknown): string | null {
+  if (typeof value === 'string' && value !== '') return value;
+  return Number.isSafeInteger(value) ? String(value) : null;
+}

@@ -27,6 +27,8 @@ export interface LedgerCounters {
   approvedWithoutAcqRefId: number;
   /** Distinct transactions with at least one linked update. */
   transactionsWithStatus: number;
+  /** Updates answered for as not accepted, one by one. */
+  refusedUpdates: number;
   batches: number;
   refusedBatches: number;
   batchBytes: number;
@@ -38,6 +40,12 @@ export interface LedgerCounters {
   webhookAttempts: number;
   logins: number;
   refusedLogins: number;
+  /** Requests that a fault struck, latency included. */
+  struck: number;
+  /** Requests refused by a capacity or a rate limit. */
+  limited: number;
+  /** Visits to the address that redirects to elsewhere lead to. */
+  redirectsFollowed: number;
 }
 
 /** All counters at zero. */
@@ -59,6 +67,7 @@ export const zeroCounters = (): LedgerCounters => ({
   updateOverlaps: 0,
   approvedWithoutAcqRefId: 0,
   transactionsWithStatus: 0,
+  refusedUpdates: 0,
   batches: 0,
   refusedBatches: 0,
   batchBytes: 0,
@@ -70,4 +79,7 @@ export const zeroCounters = (): LedgerCounters => ({
   webhookAttempts: 0,
   logins: 0,
   refusedLogins: 0,
+  struck: 0,
+  limited: 0,
+  redirectsFollowed: 0,
 });

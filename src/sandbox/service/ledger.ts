@@ -36,7 +36,7 @@ export interface LedgerTransaction {
   readonly webhooksDelivered: number;
 }
 
-/** A PATCH that was accepted (`status` 200) or refused. */
+/** A PATCH that was accepted (`status` 200 to 299) or refused; 0: not carried out, with an answer that does not say so, or none. */
 export interface LedgerBatch {
   readonly sequence: number;
   /** Milliseconds since 1970. */
@@ -54,6 +54,7 @@ export type OpenRequest =
 type Entry = { -readonly [K in keyof LedgerTransaction]: LedgerTransaction[K] } & {
   updates: LedgerUpdate[];
   openUpdates: number;
+  byCard: boolean;
 };
 
 interface Customer {
@@ -111,8 +112,9 @@ export class Ledger {
     return { kind: 'score', entry, customer, closed: false };
   }
 
-  scored(open: OpenRequest & { kind: 'score' }, decision: number): LedgerTransaction {
+  scored(open: OpenRequest & { kind: 'score' }, decision: number, byCard = false): LedgerTransaction {
     const { entry, customer } = open;
+    entry.byCard = byCard;
     entry.decision = decision;
     entry.scored += 1;
     this.#counters.scorings += 1;
@@ -138,17 +140,18 @@ export class Ledger {
     return { kind: 'sync', entries, closed: false };
   }
 
-  /** The updates were accepted, in the order of the ids told to `syncStarted`. */
-  updated(open: OpenRequest & { kind: 'sync' }, updates: readonly StatusUpdate[]): void {
+  /** The updates were accepted, in the order of the ids told to `syncStarted`; null: this one was not. */
+  updated(open: OpenRequest & { kind: 'sync' }, updates: readonly (StatusUpdate | null)[]): void {
     for (const [index, update] of updates.entries()) {
       const entry = open.entries[index];
-      if (entry !== undefined) this.#update(entry, update);
+      if (update === null) this.#counters.refusedUpdates += 1;
+      else if (entry !== undefined) this.#update(entry, update);
     }
   }
 
   batch(at: number, size: number, bytes: number, status: number): void {
     this.#counters.batches += 1;
-    if (status !== 200) this.#counters.refusedBatches += 1;
+    if (status < 200 || status > 299) this.#counters.refusedBatches += 1;
     this.#counters.batchBytes += bytes;
     this.#counters.largestBatch = Math.max(this.#counters.largestBatch, size);
     this.#batches.push({ sequence: (this.#sequence += 1), at, size, bytes, status });
@@ -187,6 +190,11 @@ export class Ledger {
 
   transaction(transId: string): LedgerTransaction | null {
     return this.#transactions.get(transId) ?? null;
+  }
+
+  /** Whether this transaction was scored as one paid by credit card. */
+  isByCard(transId: string): boolean {
+    return this.#transactions.get(transId)?.byCard === true;
   }
 
   /** Every trans_id seen, those included that were only refused or only updated, in order of first sight. */
@@ -245,6 +253,7 @@ export class Ledger {
       reviews: 0,
       webhooksDelivered: 0,
       openUpdates: 0,
+      byCard: false,
     };
     this.#transactions.set(transId, entry);
     return entry;

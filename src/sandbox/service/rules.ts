@@ -24,6 +24,8 @@ export interface Judgement {
   readonly isLiable: boolean;
   readonly liabilityReason: LiabilityReason;
   readonly signals: readonly Signal[];
+  /** The amount, reckoned in euros; null: there is no readable one. */
+  readonly euros: number | null;
 }
 
 interface Rule extends Signal {
@@ -141,7 +143,7 @@ export function judge(transaction: JsonObject, transId: string): Judgement {
   const score = wished?.score ?? Math.round(Math.min(points, 0.99) * 100) / 100;
   const decision = wished?.decision ?? (score >= DECLINE_FROM ? 0 : score >= REVIEW_FROM ? 2 : 1);
   const liabilityReason = liabilityOf(transaction, decision, euros, wish === 'approve');
-  return { decision, score, isLiable: decision === 1 && liabilityReason === '', liabilityReason, signals };
+  return { decision, score, isLiable: decision === 1 && liabilityReason === '', liabilityReason, signals, euros };
 }
 
 function liabilityOf(

@@ -11,7 +11,11 @@ export interface SessionOptions {
   readonly clock: Clock;
 }
 
+/** What is odd about a token. `past`: its `exp` is an hour ago, and it works; `opaque`: it is no JWT, and works; `dead`: it never works. */
+export type TokenOddity = 'past' | 'opaque' | 'dead';
+
 const SWEEP_FROM = 1_000;
+const HOUR_MS = 3_600_000;
 
 /** Session tokens: made for the right credentials, known until they expire (spec: Authentication, API). */
 export class Sessions {
@@ -25,8 +29,8 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** A token for an `Authorization: Basic` header with the right credentials, else null. */
-  login(authorization: string | undefined): string | null {
+  /** A token for an `Authorization: Basic` header with the right credentials (RFC 7617), else null. */
+  login(authorization: string | undefined, oddity: TokenOddity | null = null): string | null {
     const { user, password, lifetimeMs, onePerUser, clock } = this.#options;
     const found = /^Basic +([A-Za-z0-9+/=]+)$/iu.exec(authorization ?? '');
     const credentials = found?.[1];
@@ -35,8 +39,9 @@ export class Sessions {
     if (onePerUser) this.#expiryMs.clear();
     const nowMs = clock.nowMs();
     if (this.#expiryMs.size >= SWEEP_FROM) this.#sweep(nowMs);
-    const token = this.#token(nowMs, nowMs + lifetimeMs);
-    this.#expiryMs.set(`SessionToken ${token}`, nowMs + lifetimeMs);
+    const claimedMs = oddity === 'past' ? nowMs - HOUR_MS : nowMs + lifetimeMs;
+    const token = oddity === 'opaque' ? randomBytes(32).toString('hex') : this.#token(nowMs, claimedMs);
+    if (oddity !== 'dead') this.#expiryMs.set(`SessionToken ${token}`, nowMs + lifetimeMs);
     return token;
   }
 
@@ -45,6 +50,11 @@ export class Sessions {
     if (authorization === undefined) return false;
     const expiryMs = this.#expiryMs.get(authorization);
     return expiryMs !== undefined && this.#options.clock.nowMs() < expiryMs;
+  }
+
+  /** Ends the token of this `Authorization` header. */
+  end(authorization: string | undefined): void {
+    this.#expiryMs.delete(authorization ?? '');
   }
 
   /** Ends every token now. */

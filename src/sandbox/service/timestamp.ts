@@ -15,6 +15,14 @@ export function timestampDefect(text: string): TimestampDefect {
   return found[8] === undefined ? 'zone_missing' : null;
 }
 
+const DATE = /^(\d{4}-\d{2}-\d{2})(Z|[+-]\d{2}:\d{2})?$/;
+
+/** Judges a text as the date part of an RFC 3339 time with a zone: `2006-01-02Z`, `2006-01-02+02:00`. */
+export function dateDefect(text: string): TimestampDefect {
+  const [, day, zone] = DATE.exec(text) ?? [];
+  return day === undefined ? 'malformed' : timestampDefect(`${day}T00:00:00${zone ?? ''}`);
+}
+
 /** Milliseconds since 1970 as RFC 3339 in UTC, to the second: the form of the spec's own examples. */
 export function formatSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
 import { timestampDefect } from './timestamp.ts';
 
 /** A status update that keeps the rules of the spec. */
@@ -73,22 +73,52 @@ const FIELDS: ReadonlyMap<string, FieldRow> = new Map<string, FieldRow>([
   ['latency', { accepts: (value) => Number.isInteger(value) && Number(value) >= 0, must: 'be whole milliseconds' }],
 ]);
 
+/** What a service account may want beyond the rules that hold for all (spec: Sync status update, the conditional fields). */
+export interface UpdateDemands {
+  /** The closed list of issuer_reason_code, which the spec does not show; null: any text. */
+  readonly reasonCodes: ReadonlySet<string> | null;
+  /** The client is a chargeback protection customer, and this payment was made by credit card. */
+  readonly acqRefId: boolean;
+}
+
+const NO_DEMANDS: UpdateDemands = { reasonCodes: null, acqRefId: false };
+
 /** The update if it keeps the rules, else one sentence that names the field and the rule, and no data. */
-export function checkUpdate(update: unknown): StatusUpdate | string {
+export function checkUpdate(update: unknown, demands: UpdateDemands = NO_DEMANDS): StatusUpdate | string {
   if (!isJsonObject(update)) return 'an update must be an object';
   const { status, ts } = update;
   if (typeof status !== 'string') return 'status is missing';
   if (typeof ts !== 'string') return 'ts is missing';
+  const hasAcqRefId = Object.hasOwn(update, 'acq_ref_id');
+  return (
+    fieldDefect(update, status) ??
+    togetherDefect(update, status) ??
+    demandDefect(update, demands) ?? { status, ts, hasAcqRefId }
+  );
+}
+
+function fieldDefect(update: JsonObject, status: string): string | null {
   for (const name of Object.keys(update)) {
     const row = FIELDS.get(name);
     if (row === undefined) return 'an update has a field that is not accepted';
     if (!row.accepts(update[name])) return `${name} must ${row.must}`;
     if (row.with !== undefined && !row.with.includes(status)) return `${name} must not come with this status`;
   }
+  return null;
+}
+
+function togetherDefect(update: JsonObject, status: string): string | null {
   const reasons =
     Number(Object.hasOwn(update, 'issuer_reason_code')) + Number(Object.hasOwn(update, 'issuer_decline_reason'));
-  if (status === 'declined' && reasons !== 1) {
-    return 'declined needs exactly one of issuer_reason_code and issuer_decline_reason';
+  if (status !== 'declined' || reasons === 1) return null;
+  return 'declined needs exactly one of issuer_reason_code and issuer_decline_reason';
+}
+
+function demandDefect(update: JsonObject, { reasonCodes, acqRefId }: UpdateDemands): string | null {
+  const code = update['issuer_reason_code'];
+  if (typeof code === 'string' && reasonCodes?.has(code) === false) {
+    return 'issuer_reason_code must be one of the accepted values';
   }
-  return { status, ts, hasAcqRefId: Object.hasOwn(update, 'acq_ref_id') };
+  if (!acqRefId || update['status'] !== 'approved' || Object.hasOwn(update, 'acq_ref_id')) return null;
+  return 'approved needs acq_ref_id for a credit card under chargeback protection';
 }

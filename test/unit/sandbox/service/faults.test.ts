@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { seededDraw } from '../../../../src/sandbox/service/chance.ts';
-import { FaultPlan, NO_FAULTS, readFaults } from '../../../../src/sandbox/service/faults.ts';
+import { BROKEN_ANSWERS } from '../../../../src/sandbox/service/broken-answers.ts';
+import { FAULT_NAMES, NO_FAULTS, readFaults } from '../../../../src/sandbox/service/faults.ts';
 
 describe('reading faults', () => {
   test.each([
@@ -8,71 +8,58 @@ describe('reading faults', () => {
     [{ latency: 5 }, /"latency" is not a fault; known are latencyMs/u],
     [{ latencyMs: -1 }, /^latencyMs must/u],
     [{ latencyMs: '5' }, /^latencyMs must/u],
+    [{ latencyMs: Number.NaN }, /^latencyMs must/u],
     [{ slowBodyMs: 600_001 }, /^slowBodyMs must/u],
+    [{ dripMs: 0.5 }, /^dripMs must/u],
     [{ resetShare: 1.1 }, /^resetShare must/u],
     [{ status: 503 }, /^status must/u],
-    [{ status: { code: 99, share: 1 } }, /^status must/u],
-    [{ status: { code: 503 } }, /^status must/u],
-    [{ status: { code: 503, share: 1, retryafter: 1 } }, /^status must/u],
-    [{ status: { code: 503, share: 1, retryAfter: 'a\r\nb: c' } }, /^status must/u],
+    [{ status: { code: 99, share: 1 } }, /^status\.code must/u],
+    [{ status: { share: 1 } }, /^status\.code must be given/u],
+    [{ status: { code: 503, share: 1, retryafter: 1 } }, /"status\.retryafter" is not/u],
+    [{ status: { code: 503, share: 1, retryAfter: 'a\r\nb: c' } }, /^status\.retryAfter must/u],
+    [{ status: { code: 302, location: 'a\nb' } }, /^status\.location must/u],
+    [{ answer: { as: 'nonsense' } }, /^answer\.as must be one of hang, close/u],
+    [{ latencyShape: { kind: 'square' } }, /^latencyShape\.kind must be one of exponential, lognormal, bimodal/u],
+    [{ latencyShape: { kind: 'bimodal', fastMs: 1, slowMs: 2 } }, /^latencyShape\.slowShare must be given/u],
+    [{ latencyShape: { kind: 'lognormal', medianMs: 0, p99Ms: 2 } }, /^latencyShape\.medianMs must/u],
+    [{ only: {} }, /^only must have transIds or customers/u],
+    [{ only: { transIds: [''] } }, /^only\.transIds\[0\] must/u],
+    [{ next: 1.5 }, /^next must/u],
+    [{ forMs: -1 }, /^forMs must/u],
+    [{ rules: [{ latencyMs: 1 }, { status: { code: 1 } }] }, /^rules\[1\]\.status\.code must/u],
+    [{ rules: [{ loginStatus: 503 }] }, /"rules\[0\]\.loginStatus" is not/u],
     [{ loginStatus: 42 }, /^loginStatus must/u],
     [{ patchRejects: 't-1' }, /^patchRejects must/u],
-    [{ operations: ['scoring'] }, /^operations must/u],
+    [{ patchPerId: { transIds: ['t-1'], form: 'no' } }, /^patchPerId\.form must/u],
+    [{ operations: ['scoring'] }, /^operations\[0\] must/u],
+    [{ capacity: { atOnce: 0 } }, /^capacity\.atOnce must/u],
+    [{ rateLimit: {} }, /^rateLimit\.perSecond must be given/u],
+    [{ busy: { above: 1 } }, /^busy\.latencyMs must be given/u],
+    [{ maxRequestBytes: -1 }, /^maxRequestBytes must/u],
+    [{ closeAfterAnswer: true }, /^closeAfterAnswer must/u],
+    [{ webhooks: { signature: 'none' } }, /^webhooks\.signature must be one of right/u],
     [{ expireTokens: 1 }, /^expireTokens must/u],
+    [{ refuseConnectionsMs: 'long' }, /^refuseConnectionsMs must/u],
   ])('refuses %j and names the field', (input, message) => {
     expect(readFaults(input)).toMatch(message);
   });
 
-  test('takes Retry-After as a number or a text', () => {
-    expect(readFaults({ status: { code: 429, share: 1, retryAfter: 2 } })).toEqual({
+  test('takes Retry-After as a number or a text, also in rules and limits', () => {
+    const status = { code: 429, share: 1, retryAfter: 2 };
+    expect(readFaults({ status, rules: [{ status }], capacity: { atOnce: 1, retryAfter: 1e9 } })).toEqual({
       status: { code: 429, share: 1, retryAfter: '2' },
+      rules: [{ status: { code: 429, share: 1, retryAfter: '2' } }],
+      capacity: { atOnce: 1, retryAfter: '1000000000' },
     });
     expect(readFaults({ status: { code: 429, share: 1, retryAfter: 'soon' } })).toBeTypeOf('object');
   });
-});
 
-const planWith = (settings: Parameters<FaultPlan['set']>[0]): FaultPlan => {
-  const plan = new FaultPlan(seededDraw(1));
-  plan.set(settings);
-  return plan;
-};
-
-describe('faults in force', () => {
-  const calm = { delayMs: 0, status: null, reset: false, slowBodyMs: 0 };
-
-  test('strike only the operations they are for, by default scoring and sync', () => {
-    const plan = planWith({ latencyMs: 10 });
-    expect(plan.strike('score').delayMs).toBe(10);
-    expect(plan.strike('sync').delayMs).toBe(10);
-    expect(plan.strike('login')).toEqual(calm);
-    expect(planWith({ latencyMs: 10, operations: ['login'] }).strike('score')).toEqual(calm);
+  test('takes what it gave', () => {
+    expect(readFaults(NO_FAULTS)).toEqual(NO_FAULTS);
+    expect(FAULT_NAMES).toEqual(expect.arrayContaining(Object.keys(NO_FAULTS)));
   });
 
-  test('strike the share asked for', () => {
-    const plan = planWith({ status: { code: 503, share: 0.2 }, resetShare: 0.5 });
-    const strikes = Array.from({ length: 5_000 }, () => plan.strike('score'));
-    expect(strikes.filter(({ status }) => status !== null).length / 5_000).toBeCloseTo(0.2, 1);
-    expect(strikes.filter(({ reset }) => reset).length / 5_000).toBeCloseTo(0.5, 1);
-  });
-
-  test('jitter is added to the latency', () => {
-    const plan = planWith({ latencyMs: 50, latencyJitterMs: 10 });
-    const delays = Array.from({ length: 1_000 }, () => plan.strike('score').delayMs);
-    expect(Math.min(...delays)).toBeGreaterThanOrEqual(50);
-    expect(Math.max(...delays)).toBeLessThan(60);
-    expect(new Set(delays).size).toBeGreaterThan(900);
-  });
-
-  test('reject batches that hold one of the ids', () => {
-    const plan = planWith({ patchRejects: ['t-7'] });
-    expect(plan.rejects(['t-1', 't-7'])).toBe(true);
-    expect(plan.rejects(['t-1'])).toBe(false);
-  });
-
-  test('setting faults replaces all of them', () => {
-    const plan = planWith({ latencyMs: 10, patchRejects: ['t-7'] });
-    plan.set({ slowBodyMs: 5 });
-    expect(plan.get()).toEqual({ ...NO_FAULTS, slowBodyMs: 5 });
-    expect(plan.rejects(['t-7'])).toBe(false);
+  test.each(Object.keys(BROKEN_ANSWERS))('knows the broken answer %s', (as) => {
+    expect(readFaults({ answer: { as } })).toBeTypeOf('object');
   });
 });

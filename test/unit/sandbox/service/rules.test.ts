@@ -16,7 +16,7 @@ const signalsOf = (change: Record<string, unknown>): string[] => judged(change).
 describe('the rules of the decision', () => {
   test('a plain payment is approved, with liability and without signals', () => {
     const { score, ...rest } = judged({});
-    expect(rest).toEqual({ decision: 1, isLiable: true, liabilityReason: '', signals: [] });
+    expect(rest).toEqual({ decision: 1, isLiable: true, liabilityReason: '', signals: [], euros: 40 });
     expect(score).toBeLessThan(0.1);
   });
 

@@ -1,75 +1,10 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isFault } from '../../../../src/kernel/fault.ts';
-import {
-  type ScreeningService,
-  type ScreeningServiceOptions,
-  startScreeningService,
-} from '../../../../src/sandbox/service/screening-service.ts';
+import { startScreeningService } from '../../../../src/sandbox/service/screening-service.ts';
 import { signWebhook } from '../../../../src/sandbox/service/signature.ts';
-
-const releases: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).toReversed()) await release();
-});
-
-interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly json: Record<string, unknown>;
-}
-
-async function start(options: ScreeningServiceOptions = {}) {
-  const service = await startScreeningService({ seed: 1, ...options });
-  releases.push(async () => {
-    await service.close();
-  });
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const response = await fetch(service.baseUrl + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: text }),
-    });
-    const reply: Reply = {
-      status: response.status,
-      headers: response.headers,
-      json: (await response.json()) as Record<string, unknown>,
-    };
-    return reply;
-  };
-  const login = async () => await call('POST', '/api/v2/sessions', undefined, basic(service));
-  const { json } = await login();
-  let session = { authorization: `SessionToken ${String(json['sessionToken'])}` };
-  const api = async (method: string, body: unknown) => await call(method, '/api/v2/transaction', body, session);
-  const renew = async () => {
-    session = { authorization: `SessionToken ${String((await login()).json['sessionToken'])}` };
-  };
-  return {
-    service,
-    call,
-    login,
-    renew,
-    post: async (b: unknown) => await api('POST', b),
-    patch: async (b: unknown) => await api('PATCH', b),
-  };
-}
-
-function basic({ user, password }: Pick<ScreeningService, 'user' | 'password'>): Record<string, string> {
-  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
-}
-
-const payment = (change: Record<string, unknown> = {}) => ({
-  trans_id: 't-1',
-  cust_id: 'c-1',
-  order_id: 'c-1-1',
-  trans_amt: 40,
-  trans_currency: 'EUR',
-  cust_email: 'ada@example.com',
-  ...change,
-});
-const approved = { status: 'approved', ts: '2026-03-01T09:30:00Z', acq_ref_id: 'arn-1' };
+import { approved, basic, payment, releases, start } from './started-service.ts';
 
 describe('the interface of the service', () => {
   test('refuses wrong credentials with 401 and counts them', async () => {
@@ -128,6 +63,78 @@ describe('the interface of the service', () => {
     });
   });
 
+  test('has opt-in fields and rule hits only when they are switched on', async () => {
+    const { service, post, call } = await start();
+    const plain = (await post(payment())).json;
+    expect(plain).not.toHaveProperty('exemption_advice');
+    expect(plain).not.toHaveProperty('rule_hits');
+    await call('PUT', '/sandbox/settings', { optInFeatures: true, ruleHits: true });
+    const { json } = await post(payment({ trans_amt: 20, ip: '10.0.0.1', cust_email: 'ada@example.com' }));
+    expect(json['rule_hits']).toEqual([{ rule_id: 'ip_reserved', points: 0.1 }]);
+    expect(json['exemption_advice']).toEqual(expect.arrayContaining(['low_value']));
+    expect(service.settings.get()).toMatchObject({ optInFeatures: true, ruleHits: true });
+  });
+
+  test('takes the headers that the interface has as optional', async () => {
+    const { call, session } = await start();
+    const headers = { ...session(), 'x-forwarded-for': '198.51.100.9', 'user-agent': 'shop/1' };
+    expect((await call('POST', '/api/v2/transaction', payment(), headers)).status).toBe(200);
+  });
+
+  test('says with 401 how to authenticate, and with 405 which methods there are', async () => {
+    const { call } = await start();
+    expect((await call('POST', '/api/v2/sessions')).headers.get('www-authenticate')).toMatch(/^Basic /u);
+    expect((await call('POST', '/api/v2/transaction', {})).headers.get('www-authenticate')).toBe('SessionToken');
+    expect((await call('GET', '/api/v2/transaction')).headers.get('allow')).toBe('POST, PATCH');
+  });
+
+  test('a login ends the older token where it is set so', async () => {
+    const { call, post, login, renew } = await start();
+    await call('PUT', '/sandbox/settings', { oneTokenPerUser: true });
+    await login();
+    expect((await post(payment())).status).toBe(401);
+    await renew();
+    expect((await post(payment())).status).toBe(200);
+  });
+
+  test('under chargeback protection approved by credit card needs acq_ref_id, other payments do not', async () => {
+    const { post, patch, service } = await start({ chargebackProtection: true });
+    await post(payment({ trans_id: 't-card', cc_bin: '400000' }));
+    await post(payment({ trans_id: 't-invoice', pmt_method: 'invoice' }));
+    const bare = { status: 'approved', ts: '2026-03-01T09:30:00Z' };
+    expect((await patch({ 't-card': bare })).status).toBe(400);
+    expect((await patch({ 't-card': approved, 't-invoice': bare })).status).toBe(200);
+    expect(service.ledger().summary()).toMatchObject({ linked: 2 });
+  });
+
+  test('knows datapoints that it was told of', async () => {
+    const { post } = await start({ datapoints: { cust_since: 'date' } });
+    const { json } = await post(payment({ cust_since: '2026' }));
+    expect(json['validation']).toMatchObject({ ok: false, errors: [{ datapoint: 'cust_since' }] });
+    expect((await post(payment({ cust_since: '2020-01-31Z' }))).json['validation']).toEqual({ ok: true });
+  });
+
+  test('gives one device for one device_id_mapped, whatever the address', async () => {
+    const { post } = await start();
+    const deviceOf = async (change: Record<string, unknown>) => (await post(payment(change))).json['frg_device_id'];
+    const first = await deviceOf({ device_id_mapped: 'd-1', ip: '198.51.100.1' });
+    expect(await deviceOf({ device_id_mapped: 'd-1', ip: '198.51.100.2' })).toBe(first);
+    expect(await deviceOf({ device_id_mapped: 'd-2', ip: '198.51.100.1' })).not.toBe(first);
+    expect(await deviceOf({})).toBe('');
+  });
+
+  test('answers a login with a JWT in sessionToken, and nothing else', async () => {
+    const { login } = await start();
+    const { status, json } = await login();
+    expect(status).toBe(200);
+    expect(json).toEqual({ sessionToken: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/u) as unknown });
+  });
+
+  test.each(['[]', '"text"', 'null', '{'])('refuses a PATCH that is no object: %s', async (body) => {
+    const { patch } = await start();
+    expect((await patch(body)).status).toBe(400);
+  });
+
   test('complaints about datapoints do not stop a scoring', async () => {
     const { post } = await start();
     const { status, json } = await post(payment({ bill_ad_ctry: 'UK' }));
@@ -163,63 +170,6 @@ describe('the interface of the service', () => {
   });
 });
 
-describe('faults', () => {
-  test('status: answered with Retry-After, and not carried out', async () => {
-    const { service, post } = await start();
-    service.faults.set({ status: { code: 429, share: 1, retryAfter: '2' } });
-    const reply = await post(payment());
-    expect(reply.status).toBe(429);
-    expect(reply.headers.get('retry-after')).toBe('2');
-    expect(service.ledger().summary()).toMatchObject({ scoreRequests: 1, scorings: 0 });
-  });
-
-  test('reset: no answer, but carried out', async () => {
-    const { service, post } = await start();
-    service.faults.set({ resetShare: 1 });
-    await expect(post(payment())).rejects.toThrow(TypeError);
-    expect(service.ledger().summary()).toMatchObject({ scorings: 1 });
-  });
-
-  test('latency: two requests of one customer overlap, one after the other do not', async () => {
-    const { service, post } = await start();
-    service.faults.set({ latencyMs: 30 });
-    await post(payment());
-    await post(payment({ trans_id: 't-2' }));
-    expect(service.ledger().summary().overlaps).toBe(0);
-    await Promise.all([post(payment({ trans_id: 't-3' })), post(payment({ trans_id: 't-4' }))]);
-    expect(service.ledger().summary().overlaps).toBe(1);
-  });
-
-  test('slow body: the answer comes whole', async () => {
-    const { service, post } = await start();
-    service.faults.set({ slowBodyMs: 20 });
-    expect((await post(payment())).json).toHaveProperty('frg_trans_id');
-  });
-
-  test('expired tokens: 401 until the next login', async () => {
-    const { service, post, renew } = await start();
-    service.faults.set({ expireTokens: true });
-    expect((await post(payment())).status).toBe(401);
-    await renew();
-    expect((await post(payment())).status).toBe(200);
-  });
-
-  test('login status and rejected ids', async () => {
-    const { service, login, patch } = await start();
-    service.faults.set({ loginStatus: 503, patchRejects: ['t-7'] });
-    expect((await login()).status).toBe(503);
-    expect((await patch({ 't-1': approved, 't-7': approved })).status).toBe(400);
-    expect((await patch({ 't-1': approved })).status).toBe(200);
-  });
-
-  test('a wrong fault is thrown back', async () => {
-    const { service } = await start();
-    expect(() => {
-      service.faults.set({ resetShare: 2 });
-    }).toThrow(expect.objectContaining({ code: 'USAGE' }) as Error);
-  });
-});
-
 describe('control', () => {
   test('says what is wrong, by the name of the field', async () => {
     const { call } = await start();
@@ -230,10 +180,13 @@ describe('control', () => {
       call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'fine' }),
       call('GET', '/sandbox/activity?status=done'),
       call('GET', '/sandbox/activity?from=yesterday'),
+      call('PUT', '/sandbox/settings', { reviewShare: 2 }),
     ]);
-    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
+    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400, 400]);
     const messages = replies.map(({ json }) => String(json['error_msg']));
-    expect(messages.join('\n')).toMatch(/latencyMs.*\n.*body.*\n.*trans_id.*\n.*decision.*\n.*status.*\n.*from/u);
+    expect(messages.join('\n')).toMatch(
+      /latencyMs.*\n.*body.*\n.*trans_id.*\n.*decision.*\n.*status.*\n.*from.*\n.*reviewShare/u,
+    );
     expect((await call('POST', '/sandbox/reviews', { trans_id: 't-none' })).status).toBe(404);
     expect((await call('DELETE', '/sandbox/ledger')).status).toBe(405);
     expect((await call('GET', '/sandbox/constructor')).status).toBe(404);
@@ -257,6 +210,13 @@ describe('control', () => {
       recentBatches: [],
       list: [{ transId: 't-1' }, { transId: 't-2', orderSequence: 2 }],
     });
+  });
+
+  test('one transaction of the ledger by its id', async () => {
+    const { call, post } = await start();
+    await post(payment());
+    expect((await call('GET', '/sandbox/ledger?trans_id=t-1')).json).toMatchObject({ transId: 't-1', scored: 1 });
+    expect((await call('GET', '/sandbox/ledger?trans_id=t-2')).status).toBe(404);
   });
 
   test('a reset keeps the session and forgets the rest', async () => {
@@ -309,6 +269,36 @@ test('a review ends in a signed webhook, and in the activity log', async () => {
     });
 });
 
+describe('the webhook endpoint', () => {
+  test('is shown and set next to its secret', async () => {
+    const { service, call } = await start();
+    expect((await call('GET', '/sandbox/webhook')).json).toEqual({ url: null, secret: service.webhookSecret });
+    const url = 'http://127.0.0.1:9/hook';
+    expect((await call('PUT', '/sandbox/webhook', { url, secret: 'next' })).json).toEqual({ url, secret: 'next' });
+    expect((await call('PUT', '/sandbox/webhook', { url: null })).json).toEqual({ url: null, secret: 'next' });
+  });
+
+  test.each([
+    [{ url: 'ftp://example.com' }, /^url/u],
+    [{ url: 7 }, /^url/u],
+    [{ secret: '' }, /^secret/u],
+    [{ address: 'x' }, /"address"/u],
+  ])('refuses %j', async (body, message) => {
+    const { call } = await start();
+    const reply = await call('PUT', '/sandbox/webhook', body);
+    expect(reply.status).toBe(400);
+    expect(reply.json['error_msg']).toMatch(message);
+  });
+
+  test('must have a URL: without one a review is decided, not sent, and the log says so', async () => {
+    const { call, post, service } = await start();
+    await post(payment());
+    await call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'good' });
+    expect((await call('GET', '/sandbox/activity')).json).toMatchObject({ events: [{ status: 'not_sent' }] });
+    expect(service.ledger().summary()).toMatchObject({ reviews: 1, webhooksNotSent: 1, webhookAttempts: 0 });
+  });
+});
+
 describe('starting', () => {
   test('refuses a port that is taken', async () => {
     const { service } = await start();
@@ -317,11 +307,15 @@ describe('starting', () => {
     expect(isFault(error, 'PORT_TAKEN')).toBe(true);
   });
 
-  test.each([{ user: 'a:b' }, { speed: 0 }, { webhookUrl: 'ftp://example.com' }, { webhookUrl: '/hook' }])(
-    'refuses %j',
-    async (options) => {
-      const error: unknown = await startScreeningService(options).catch((reason: unknown) => reason);
-      expect(isFault(error, 'USAGE')).toBe(true);
-    },
-  );
+  test.each([
+    { user: 'a:b' },
+    { speed: 0 },
+    { webhookUrl: 'ftp://example.com' },
+    { webhookUrl: '/hook' },
+    { reviewShare: 2 },
+    { tokenLifetimeMs: -1 },
+  ])('refuses %j', async (options) => {
+    const error: unknown = await startScreeningService(options).catch((reason: unknown) => reason);
+    expect(isFault(error, 'USAGE')).toBe(true);
+  });
 });

@@ -67,3 +67,21 @@ test('all tokens can be ended at once', () => {
   sessions.expireAll();
   expect(headers.map((header) => sessions.holds(header))).toEqual([false, false]);
 });
+
+test('odd tokens: one looks expired and works, one is no JWT and works, one never works', () => {
+  const { sessions, clock } = setUp();
+  const past = sessions.login(RIGHT, 'past') ?? '';
+  const claims = JSON.parse(Buffer.from(past.split('.')[1] ?? '', 'base64url').toString()) as { exp: number };
+  expect(claims.exp * 1_000).toBeLessThan(clock.nowMs());
+  const opaque = sessions.login(RIGHT, 'opaque') ?? '';
+  expect(opaque).toMatch(/^[0-9a-f]{64}$/u);
+  const dead = sessions.login(RIGHT, 'dead') ?? '';
+  expect([past, opaque, dead].map((token) => sessions.holds(`SessionToken ${token}`))).toEqual([true, true, false]);
+});
+
+test('one token can be ended, and the others live', () => {
+  const { sessions, login } = setUp();
+  const [first, second] = [login(), login()];
+  sessions.end(first);
+  expect([sessions.holds(first), sessions.holds(second)]).toEqual([false, true]);
+});

@@ -53,6 +53,22 @@ describe('the rules of a status update', () => {
     expect(sent).not.toContain('secret');
   });
 
+  test('a closed list of reason codes refuses others', () => {
+    const demands = { reasonCodes: new Set(['05']), acqRefId: false };
+    expect(checkUpdate(declined({ issuer_reason_code: '05' }), demands)).toBeTypeOf('object');
+    expect(checkUpdate(declined({ issuer_reason_code: '06' }), demands)).toMatch(/^issuer_reason_code must be one/u);
+    expect(checkUpdate(declined({ issuer_decline_reason: 'no' }), demands)).toBeTypeOf('object');
+  });
+
+  test('chargeback protection refuses approved by credit card without acq_ref_id, and nothing else', () => {
+    const demands = { reasonCodes: null, acqRefId: true };
+    const bare = { status: 'approved', ts: '2026-03-01T09:30:00Z' };
+    expect(checkUpdate(bare, demands)).toMatch(/^approved needs acq_ref_id/u);
+    expect(checkUpdate(approved(), demands)).toBeTypeOf('object');
+    expect(checkUpdate({ ...bare, status: 'approved_recurring' }, demands)).toBeTypeOf('object');
+    expect(checkUpdate(bare)).toMatchObject({ hasAcqRefId: false });
+  });
+
   test.each(STATUSES.filter((status) => status !== 'declined'))('accepts %s with status and ts alone', (status) => {
     expect(checkUpdate({ status, ts: '2026-03-01T09:30:00+02:00' })).toMatchObject({ status, hasAcqRefId: false });
   });

@@ -54,6 +54,42 @@ describe('validation of datapoints', () => {
     expect(codesOf(transaction)).toEqual([line(datapoint, code)]);
   });
 
+  test('has no datapoint of the interface for Invalid date; one that is told has all three answers', () => {
+    const more = new Map([['cust_since', 'date' as const]]);
+    const of = (value: unknown) => validate({ cust_since: value }, more).map(({ msg }) => msg);
+    expect(of('yesterday')).toEqual([VALIDATION_MESSAGES.invalid_date]);
+    expect(of('2026-02-30Z')).toEqual([VALIDATION_MESSAGES.invalid_date]);
+    expect(of('2026-03-01')).toEqual([VALIDATION_MESSAGES.missing_timezone]);
+    expect([of('2026-03-01Z'), of('2026-03-01-07:30'), of(null)]).toEqual([[], [], []]);
+    expect(validate({ cust_since: '2026-03-01Z' })).toMatchObject([{ msg: VALIDATION_MESSAGES.unknown_datapoint }]);
+  });
+
+  test('a closed set that is told refuses other values', () => {
+    const more = new Map([['pmt_method', ['card', 'invoice']]]);
+    expect(validate({ pmt_method: 'card' }, more)).toEqual([]);
+    expect(validate({ pmt_method: 'cash' }, more)).toMatchObject([{ msg: VALIDATION_MESSAGES.unknown_value }]);
+  });
+
+  test('has a message for each of the eleven errors of the interface', () => {
+    const names = Object.values(VALIDATION_MESSAGES).map((message) => message.split(':')[0]);
+    expect(names).toHaveLength(11);
+    expect(new Set(names)).toEqual(
+      new Set([
+        'Invalid data type',
+        'Invalid country',
+        'Invalid timestamp',
+        'Invalid date',
+        'Invalid IP',
+        'Reserved IP',
+        'Excess IP info',
+        'Missing timezone',
+        'Null string',
+        'Unknown datapoint',
+        'Unknown value',
+      ]),
+    );
+  });
+
   test('names the field of an item', () => {
     expect(codesOf({ ...valid(), items: [{ item_id: '1', colour: 'red' }] })).toEqual([
       line('items.item_id', 'invalid_data_type'),

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { ActivityLog } from '../../../../src/sandbox/service/activity.ts';
+import { seededDraw } from '../../../../src/sandbox/service/chance.ts';
 import { Ledger } from '../../../../src/sandbox/service/ledger.ts';
 import { Reviews } from '../../../../src/sandbox/service/reviews.ts';
 import { signWebhook } from '../../../../src/sandbox/service/signature.ts';
 import { retryDelayMs, WebhookSender } from '../../../../src/sandbox/service/webhooks.ts';
+import { NO_WEBHOOK_FAULTS, type WebhookFaults } from '../../../../src/sandbox/service/webhook-faults.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 
 const URL = 'http://127.0.0.1:1/webhooks';
@@ -24,7 +26,13 @@ function setUp(answers: (attempt: number) => number | null, speed = 1) {
     sent.push({ url, headers, body });
     return await Promise.resolve(answers(sent.length));
   };
-  const sender = new WebhookSender({ secret: SECRET, speed, clock, post, ledger, activity });
+  const draw = seededDraw(1);
+  let inForce: WebhookFaults = NO_WEBHOOK_FAULTS;
+  const fail = (faults: Partial<WebhookFaults>): void => {
+    inForce = { ...NO_WEBHOOK_FAULTS, ...faults };
+  };
+  const faults = (): WebhookFaults => inForce;
+  const sender = new WebhookSender({ secret: SECRET, speed, clock, post, ledger, activity, faults, draw });
   sender.setUrl(URL);
   const reviews = new Reviews({ clock, afterMs: 2_000, share: 0, seed: 1, ledger, sender });
   const score = (transId: string, decision: number): void => {
@@ -36,7 +44,7 @@ function setUp(answers: (attempt: number) => number | null, speed = 1) {
     clock.advance(ms);
     await settled();
   };
-  return { clock, ledger, activity, sent, sender, reviews, score, pass };
+  return { clock, ledger, activity, sent, sender, reviews, score, pass, fail };
 }
 
 test('eight retries from five seconds on come to about four and a half days', () => {
@@ -127,6 +135,81 @@ describe('delivery', () => {
   });
 });
 
+const bodies = (sent: readonly Sent[]): string[] => sent.map(({ body }) => body.toString());
+
+describe('faults of webhooks', () => {
+  test('each event in several copies, each with an entry of its own', async () => {
+    const { sent, score, pass, activity, fail } = setUp(() => 200);
+    fail({ copies: 3 });
+    score('t-1', 2);
+    await pass(2_000);
+    expect(new Set(bodies(sent)).size).toBe(1);
+    expect(sent).toHaveLength(3);
+    expect(activity.list({ status: 'delivered' })).toHaveLength(3);
+  });
+
+  test('late, and the log says when', async () => {
+    const { sent, score, pass, activity, fail, clock } = setUp(() => 200);
+    fail({ delayMs: 7_000 });
+    score('t-1', 2);
+    await pass(2_000);
+    expect(sent).toEqual([]);
+    expect(activity.list()).toMatchObject([{ status: 'pending', nextAttemptAt: clock.nowMs() + 7_000 }]);
+    await pass(7_000);
+    expect(activity.list()).toMatchObject([{ status: 'delivered', nextAttemptAt: null }]);
+  });
+
+  test('out of order: gathered and sent newest first, the rest after a second', async () => {
+    const { sent, reviews, score, pass, fail } = setUp(() => 200);
+    fail({ reverse: 3 });
+    const decide = (transId: string): void => {
+      score(transId, 1);
+      reviews.decide(transId, 'good');
+    };
+    for (const transId of ['t-1', 't-2', 't-3', 't-4']) decide(transId);
+    await pass(0);
+    expect(bodies(sent).map((body) => /t-\d/u.exec(body)?.[0])).toEqual(['t-3', 't-2', 't-1']);
+    await pass(1_000);
+    expect(bodies(sent).at(-1)).toContain('t-4');
+  });
+
+  test('an unknown type and an unknown decision', async () => {
+    const { sent, score, pass, fail, activity } = setUp(() => 200);
+    fail({ type: 'txn_new', decision: 'splendid' });
+    score('t-1', 2);
+    await pass(2_000);
+    expect(JSON.parse(bodies(sent)[0] ?? '')).toMatchObject({ type: 'txn_new', data: { decision: 'splendid' } });
+    expect(activity.list({ type: 'txn_new' })).toHaveLength(1);
+  });
+
+  test('a retry is as the faults are then', async () => {
+    const { sent, score, pass, fail } = setUp((attempt) => (attempt === 1 ? 401 : 200));
+    fail({ signature: 'wrong' });
+    score('t-1', 2);
+    await pass(2_000);
+    fail({});
+    await pass(5_000);
+    const rights = sent.map(
+      ({ headers, body }) =>
+        headers['x-servicewebhook-signature'] ===
+        signWebhook(SECRET, headers['x-servicewebhook-timestamp'] ?? '', body),
+    );
+    expect(rights).toEqual([false, true]);
+  });
+
+  test('a new secret signs what is sent from then on', async () => {
+    const { sent, score, pass, sender } = setUp(() => 200);
+    sender.setSecret('the-next-secret');
+    score('t-1', 2);
+    await pass(2_000);
+    const [{ headers, body } = { headers: {}, body: Buffer.of() }] = sent;
+    const timestamp = (headers as Record<string, string>)['x-servicewebhook-timestamp'] ?? '';
+    expect((headers as Record<string, string>)['x-servicewebhook-signature']).toBe(
+      signWebhook('the-next-secret', timestamp, body),
+    );
+  });
+});
+
 describe('reviews', () => {
   test('only manual review leads to one, once, at its first scoring', async () => {
     const { score, pass, sent } = setUp(() => 200);
@@ -152,7 +235,8 @@ describe('reviews', () => {
 
 test('the activity log is filtered by status, type and time', () => {
   const log = new ActivityLog();
-  const entry = { type: 'txn_manual_review', transId: 't', attempts: 1, httpStatus: 200, lastAttemptAt: 1 };
+  const times = { lastAttemptAt: 1, nextAttemptAt: null };
+  const entry = { type: 'txn_manual_review', transId: 't', attempts: 1, httpStatus: 200, ...times };
   log.add({ ...entry, at: 1_000, status: 'delivered' });
   log.add({ ...entry, at: 2_000, status: 'failed' });
   expect(log.list({ status: 'failed' })).toHaveLength(1);

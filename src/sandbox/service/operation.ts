@@ -1,0 +1,4 @@
+/** The operations of the service (spec: Endpoints). */
+export type Operation = 'score' | 'sync' | 'login';
+
+export const OPERATIONS: readonly Operation[] = ['score', 'sync', 'login'];
