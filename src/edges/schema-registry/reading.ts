@@ -35,8 +35,9 @@ export function typeOf(schema: object): Type {
   return avsc.Type.forSchema(schema as Schema, { ...OPTIONS });
 }
 
-/** Makes the reading of one writer schema. Costs a compilation: keep it. */
-export function createReading(reader: object, writer: Type): Reading | Misfit {
+/** Makes the reading of one writer schema; without a reader schema values are read as they were written. Costs a compilation: keep it. */
+export function createReading(reader: object | null, writer: Type): Reading | Misfit {
+  if (reader === null) return readAsWritten(writer);
   const fitted = fit(reader as unknown as Raw, writer);
   if (fitted === null) return { do: 'refuse', detail: 'bytes_for_string' };
   let type: Type;
@@ -49,10 +50,25 @@ export function createReading(reader: object, writer: Type): Reading | Misfit {
   } catch {
     return { do: 'refuse', detail: 'schema' };
   }
+  return toReading(fits, (payload) => type.fromBuffer(payload, resolver));
+}
+
+/** All fields of the writer, under its names. */
+function readAsWritten(writer: Type): Reading | Misfit {
+  try {
+    // Made anew, since the registry's client makes types whose unions are wrapped.
+    const type = typeOf(writer.schema({ exportAttrs: true }) as object);
+    return toReading(shapeCheck(writer), (payload) => type.fromBuffer(payload));
+  } catch {
+    return { do: 'refuse', detail: 'schema' };
+  }
+}
+
+function toReading(fits: ShapeCheck, decode: (payload: Buffer) => unknown): Reading {
   return (payload) => {
     if (!fits(payload)) return { do: 'refuse', reason: 'undecodable', detail: 'bytes' };
     try {
-      return { do: 'value', value: type.fromBuffer(payload, resolver) };
+      return { do: 'value', value: decode(payload) };
     } catch {
       // The shape is right, so it is a long that no JavaScript number represents.
       return { do: 'refuse', reason: 'undecodable', detail: 'number' };

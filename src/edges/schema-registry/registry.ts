@@ -10,8 +10,8 @@ import { createTransport, type RegistrySettings, type RegistryTransport } from '
 
 /** The schema registry as the connector uses it: any that speaks Confluent's API. `run` never registers anything. */
 export interface SchemaRegistryEdge extends Schemas, Subjects {
-  /** Decodes values of any writer schema the registry knows, as the reader schema says. */
-  decoder(readerSchema: object): ValueDecoder;
+  /** Decodes values of any writer schema the registry knows, as the reader schema says; null: as they were written. */
+  decoder(readerSchema: object | null): ValueDecoder;
   /** `id`: what the registry calls this schema, see `idOf`. */
   encoder<T>(schema: object, id: SchemaId): ValueEncoder<T>;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export function createSchemaRegistry(settings: RegistrySettings, deps: { readonl
   };
 }
 
-function createDecoder(readerSchema: object, known: KnownSchemas): ValueDecoder {
+function createDecoder(readerSchema: object | null, known: KnownSchemas): ValueDecoder {
   const readings = new LRUCache<SchemaId, Reading | Misfit>({ max: MAX_READINGS });
   return {
     decode: (value) => {

@@ -8,7 +8,8 @@ export interface RegistrySettings {
   /** Its path is kept (`/apis/ccompat/v7`); user info in it counts only where `username` is not given. */
   readonly url: string;
   readonly username?: string | undefined;
-  readonly password?: string | undefined;
+  /** Asked for every request, so that a changed one counts; null: none. */
+  readonly password?: (() => string | null) | undefined;
   /** For one request, connecting included; 3000 unless told. */
   readonly timeoutMs?: number | undefined;
   readonly clientId: string;
@@ -37,7 +38,6 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
   const url = new URL(settings.url);
   const base = url.pathname.replace(/\/+$/, '');
   const timeoutMs = settings.timeoutMs ?? TIMEOUT_MS;
-  const headers = headersOf(settings, url);
   const pool = new Pool(url.origin, {
     connections: CONNECTIONS,
     headersTimeout: timeoutMs,
@@ -51,6 +51,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     abort: AbortSignal,
     body?: object,
   ): Promise<RegistryAnswer> {
+    const headers = headersOf(settings, url);
     const answer = await pool.request({
       method,
       path: `${base}${path}`,
@@ -88,7 +89,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
 
 function headersOf(settings: RegistrySettings, url: URL): Record<string, string> {
   const username = settings.username ?? decodeURIComponent(url.username);
-  const password = settings.password ?? decodeURIComponent(url.password);
+  const password = settings.password?.() ?? decodeURIComponent(url.password);
   const credentials = Buffer.from(`${username}:${password}`).toString('base64');
   return {
     accept: `${MEDIA_TYPE}, application/json`,

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type SourceRecord, type ValueDecoder } from '../../../src/engine/ports.ts';
-import { decodeRecord } from '../../../src/flows/decode.ts';
+import { createCardGuard } from '../../../src/screening/card-guard.ts';
+import { type Decoded, decodeRecord } from '../../../src/flows/decode.ts';
+import { type RecordMapper } from '../../../src/mapping/mapper.ts';
 
 const record = (value: Buffer | string | null): SourceRecord => ({
   topic: 'payments.created',
@@ -72,4 +74,62 @@ test('reads Avro by the decoder and JSON by itself, keeping the bytes of JSON', 
 test('takes a value of exactly the limit', () => {
   expect(decodeRecord(record('{}'), { decoder: noAvro, recordMaxBytes: 2 }).do).toBe('object');
   expect(decodeRecord(record('{ }'), { decoder: noAvro, recordMaxBytes: 2 }).do).toBe('dead_letter');
+});
+
+test('what holds card data is a letter in either encoding; what an object holds else goes out as it came', () => {
+  const guard = createCardGuard([]);
+  const refused = { do: 'dead_letter', letter: { reason: 'card_data', stage: 'read', detail: 'pan /note' } };
+  const reader = {
+    decoder: decoderOf({ do: 'value', value: { note: '4111111111111111' } }),
+    recordMaxBytes: 100,
+    guard,
+  };
+  expect(decodeRecord(record(AVRO), reader)).toEqual(refused);
+  expect(decodeRecord(record('{"note":4111111111111111}'), reader)).toEqual(refused);
+  const good = record('{ "note": 411111111111111 }');
+  expect(decodeRecord(good, reader)).toMatchObject({ do: 'object', json: good.value });
+});
+
+const mapperOf = (map: RecordMapper['map']): RecordMapper => ({ map, origins: new Map() });
+const wrap = mapperOf((value) => ({ do: 'mapped', value: { all: value } }));
+const read = (value: Buffer | string, mapper: RecordMapper, decoder = noAvro): Decoded =>
+  decodeRecord(record(value), { decoder, recordMaxBytes: 10_000, mapper });
+
+describe('with a mapping', () => {
+  test('passes on what the mapping refuses and passes over', () => {
+    const refusal = { reason: 'mapping_refused', stage: 'read', detail: 'trans_amt' } as const;
+    expect(
+      read(
+        '{}',
+        mapperOf(() => ({ do: 'dead_letter', letter: refusal })),
+      ),
+    ).toEqual(letter('mapping_refused', 'trans_amt'));
+    const skip = { do: 'skip', rule: 'skip_when' } as const;
+    expect(
+      read(
+        '{}',
+        mapperOf(() => skip),
+      ),
+    ).toEqual(skip);
+  });
+
+  test('refuses JSON that is nested deeper than anything walks, and does not ask the mapping', () => {
+    const never = mapperOf(() => {
+      throw new Error('must not be asked');
+    });
+    expect(read(`{"a":${'['.repeat(3000)}${']'.repeat(3000)}}`, never)).toEqual(letter('undecodable', 'depth'));
+    expect(read('{"a":', never)).toEqual(letter('undecodable', 'json'));
+  });
+
+  test('keeps the numbers of JSON as they were written in what is sent, and reckons with plain ones', () => {
+    const decoded = read('{"a": 1.10, "b": 1e400, "n": null}', wrap);
+    expect(decoded.do === 'object' && decoded.json?.toString()).toBe('{"all":{"a":1.10,"b":1e400,"n":null}}');
+    expect(decoded).toMatchObject({ do: 'object', value: { all: { a: 1.1, b: Infinity, n: null } } });
+  });
+
+  test('maps Avro as well, without what was not given', () => {
+    const decoder = decoderOf({ do: 'value', value: { a: 1.5, b: null } });
+    const decoded = read(AVRO, wrap, decoder);
+    expect(decoded.do === 'object' && decoded.json?.toString()).toBe('{"all":{"a":1.5}}');
+  });
 });

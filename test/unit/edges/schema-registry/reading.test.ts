@@ -119,3 +119,21 @@ describe('what is read', () => {
     expect('toBuffer' in value).toBe(false);
   });
 });
+
+test('without a reader schema it reads every field of the writer under its own name, unions plain', () => {
+  const own = {
+    type: 'record',
+    name: 'HarbourPayment',
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'minor', type: ['null', 'long'] },
+      { name: 'raw', type: 'bytes' },
+    ],
+  };
+  const wrapped = avsc.Type.forSchema(own as avsc.Schema, { wrapUnions: 'always' });
+  const reading = createReading(null, wrapped);
+  if (typeof reading !== 'function') throw new Error('does not read');
+  const bytes = wrapped.toBuffer({ id: 'a', minor: { long: 1250 }, raw: Buffer.from([1]) });
+  expect(reading(bytes)).toEqual({ do: 'value', value: { id: 'a', minor: 1250, raw: Buffer.from([1]) } });
+  expect(reading(bytes.subarray(1))).toEqual({ do: 'refuse', reason: 'undecodable', detail: 'bytes' });
+});

@@ -83,7 +83,7 @@ describe('the way to the registry', () => {
       request.resume();
       response.end('{}');
     });
-    await connect(port, { username: 'me', password: 'pass' }).transport.request('POST', '/subjects/a', {
+    await connect(port, { username: 'me', password: () => 'pass' }).transport.request('POST', '/subjects/a', {
       schema: '{}',
     });
     await connect(port, { url: `http://you:p%40ss@127.0.0.1:${port}/root` }).transport.request('GET', '/subjects');
