@@ -11,7 +11,8 @@ import { type Freeze, type LifeEnd } from './sightings.ts';
 const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
 /** More than a connector allows itself (`DRAIN_TIMEOUT_MS`). */
 const STOP_LIMIT_MS = 30_000;
-const START_LIMIT_MS = 40_000;
+/** Beside two sessions: a killed one's partitions are waited for, and the group may join twice. */
+const START_LIMIT_MS = 28_000;
 const LOOK_EVERY_MS = 50;
 
 export interface FleetParts {
@@ -21,6 +22,7 @@ export interface FleetParts {
   /** The base URL of the service for one life. */
   readonly urlOf: (owner: string) => string;
   readonly say: (line: string) => void;
+  readonly sessionMs: number;
 }
 
 /** One line of a connector's log. */
@@ -91,6 +93,12 @@ export class Fleet {
 
   ownerOf(number: number): string | null {
     return this.#lives.get(number)?.owner ?? null;
+  }
+
+  /** The connector of a life that runs; null: it has ended. */
+  numberOf(owner: string): number | null {
+    for (const [number, life] of this.#lives) if (life.owner === owner) return number;
+    return null;
   }
 
   get running(): readonly number[] {
@@ -168,14 +176,15 @@ export class Fleet {
 
   async #joined(life: Life): Promise<void> {
     const { child, opsUrl, owner } = life;
-    const latestMs = performance.now() + START_LIMIT_MS;
+    const limitMs = START_LIMIT_MS + 2 * this.#parts.sessionMs;
+    const latestMs = performance.now() + limitMs;
     while (child.alive) {
       const status = await statusOf(opsUrl);
       life.hasJoined = status?.phase === 'running' && status.partitions.length > 0;
       if (life.hasJoined) return;
       if (performance.now() > latestMs) {
         life.hasJoined = true;
-        this.#parts.say(`connector ${owner} has not joined after ${String(START_LIMIT_MS / 1000)} s`);
+        this.#parts.say(`connector ${owner} has not joined after ${String(limitMs / 1000)} s`);
         return;
       }
       await sleep(LOOK_EVERY_MS);

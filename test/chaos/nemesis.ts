@@ -4,15 +4,21 @@ import { type KafkaNode } from '../../src/sandbox/broker/node.ts';
 import { type Fleet } from './fleet.ts';
 import { movedBetween } from './leaders.ts';
 import { type Act, type Step } from './schedule.ts';
+import { type Sighting } from './sightings.ts';
+import { FINISHED_ABOVE, finishedSince, type Sticking, type StuckPayment } from './stuck.ts';
 import { type Witness } from './witness.ts';
 
 /** How much longer than planned a node stays away until its partitions have other leaders. */
 const MOVE_LIMIT_MS = 15_000;
+const LOOK_EVERY_MS = 250;
 
 export interface NemesisParts {
   readonly fleet: Fleet;
   readonly nodes: readonly KafkaNode[];
   readonly witness: Witness;
+  readonly stuck: StuckPayment;
+  /** Where a payment of this customer is. */
+  readonly partitionOf: (key: string) => number;
   /** Which node leads each partition. */
   readonly leaders: () => Promise<ReadonlyMap<string, number>>;
   readonly say: (line: string) => void;
@@ -32,6 +38,8 @@ export interface Deeds {
   kills: number;
   /** Kills that struck while requests were at the service. */
   killsInFlight: number;
+  /** Kills while a payment stuck and thousands above it had finished. */
+  stuckKills: number;
   freezes: number;
   nodeKills: number;
   /** Partitions that another node led while the killed one was away. */
@@ -46,10 +54,12 @@ export class Nemesis {
     unclean: 0,
     kills: 0,
     killsInFlight: 0,
+    stuckKills: 0,
     freezes: 0,
     nodeKills: 0,
     leaderMoves: 0,
   };
+  readonly stickings: Sticking[] = [];
   readonly #parts: NemesisParts;
   readonly #busy = new Map<string, Promise<void>>();
 
@@ -63,7 +73,7 @@ export class Nemesis {
     for (const { atMs, act } of steps) {
       await sleep(Math.max(0, startedMs + atMs - performance.now()), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
-      const target = 'node' in act ? 'nodes' : String(act.connector);
+      const target = 'connector' in act ? String(act.connector) : act.do;
       const before = this.#busy.get(target) ?? Promise.resolve();
       this.#busy.set(
         target,
@@ -91,6 +101,8 @@ export class Nemesis {
         return await this.#start(act.connector);
       case 'freeze':
         return await this.#freeze(act.connector, act.forMs);
+      case 'stick':
+        return await this.#stick(act);
       case 'kill_node':
         return await this.#killNode(act.node, act.downMs);
     }
@@ -124,6 +136,45 @@ export class Nemesis {
     this.deeds.kills += 1;
     if (open > 0) this.deeds.killsInFlight += 1;
     this.#say(`kill -9 ${owner}, ${String(open)} in flight`);
+  }
+
+  async #stick({ forMs, phaseMs, downMs }: Extract<Act, { readonly do: 'stick' }>): Promise<void> {
+    const { stuck, witness, partitionOf, signal } = this.#parts;
+    const first = await Promise.race([stuck.next(), this.#after(forMs)]);
+    if (first === undefined) return stuck.release();
+    const untilMs = performance.now() + forMs;
+    this.#say(`a payment of partition ${String(partitionOf(first.key ?? ''))} sticks`);
+    let above = 0;
+    while (above < FINISHED_ABOVE && performance.now() < untilMs && !signal.aborted) {
+      await this.#after(LOOK_EVERY_MS);
+      above = finishedSince(first, witness.sightings, partitionOf);
+    }
+    await this.#after(phaseMs);
+    await this.#killOver(first, above, downMs);
+    await this.#after(Math.max(0, untilMs - performance.now()));
+    stuck.release();
+    this.#say('the payment that stuck may go');
+  }
+
+  /** Kills whoever works on the partition of the payment that sticks. */
+  async #killOver(stuck: Sighting, above: number, downMs: number): Promise<void> {
+    const { witness, fleet, partitionOf } = this.#parts;
+    const partition = partitionOf(stuck.key ?? '');
+    const last = witness.sightings.findLast(({ key }) => key !== null && partitionOf(key) === partition);
+    const connector = fleet.numberOf(last?.owner ?? stuck.owner);
+    if (connector === null) return;
+    this.#say(`${String(above)} have finished above it`);
+    await this.#kill(connector);
+    const end = fleet.ends.at(-1);
+    if (end !== undefined) this.stickings.push({ transId: stuck.transId, end });
+    if (above >= FINISHED_ABOVE) this.deeds.stuckKills += 1;
+    await sleep(downMs);
+    await this.#start(connector);
+  }
+
+  /** A wait that ends early when the campaign does. */
+  async #after(forMs: number): Promise<undefined> {
+    await sleep(forMs, undefined, { signal: this.#parts.signal }).catch(() => undefined);
   }
 
   async #freeze(connector: number, forMs: number): Promise<void> {

@@ -1,8 +1,9 @@
-import { type Outcome, SETTLE_LIMIT_MS } from './campaign.ts';
+import { type Outcome } from './campaign.ts';
 import { type Deeds } from './nemesis.ts';
 import { broken, killBound, type Repeat, repeatsAfter } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
 import { type LifeEnd } from './sightings.ts';
+import { type StuckRound } from './stuck.ts';
 
 /** The repeats of one kill against what it may cause. */
 export interface KillRound {
@@ -21,6 +22,7 @@ export interface Report {
   readonly broken: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
   readonly kills: readonly KillRound[];
+  readonly stuckRounds: readonly StuckRound[];
   /** Repeats that no kill and no stop explains, by kind and the lives that asked before and again. */
   readonly elsewhere: Readonly<Record<string, number>>;
   /** Of the connectors' events, those that tell of faults and of what was done about them. */
@@ -46,13 +48,14 @@ const MUST_HAPPEN: Readonly<Record<Scenario, readonly (keyof Deeds)[]>> = {
   kill: ['kills', 'killsInFlight'],
   broker: ['nodeKills', 'leaderMoves'],
   freeze: ['freezes'],
+  stuck: ['kills', 'killsInFlight', 'stuckKills'],
   mixed: ['kills', 'cleanStops', 'freezes', 'nodeKills', 'leaderMoves'],
   brief: ['kills', 'cleanStops', 'freezes', 'nodeKills', 'leaderMoves'],
 };
 
 /** The figures of a campaign, and which promises it found broken. */
 export function reportOf(scenario: Scenario, outcome: Outcome): Report {
-  const { deeds, found, ends, stalls, settledMs, sightings, windowMs } = outcome;
+  const { deeds, found, ends, stalls, settledMs, sightings, windowMs, stuckRounds } = outcome;
   const read = found.repeats.filter(({ isRetry }) => !isRetry);
   const kills = ends
     .filter(({ how }) => how === 'kill')
@@ -79,6 +82,7 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
       ...mustBeNone('uncleanStops', deeds.unclean),
       ...mustBeNone('doubledWithoutFault', scenario === 'clean' ? read.length : 0),
       ...mustBeNone('killsOverBound', kills.filter((kill) => kill.scorings + kill.updates > kill.bound).length),
+      ...mustBeNone('aboveStuckOverBound', stuckRounds.filter((round) => round.repeatedAbove > round.bound).length),
       ...Object.fromEntries(MUST_HAPPEN[scenario].filter((deed) => deeds[deed] === 0).map((deed) => [`no ${deed}`, 1])),
       ...mustBeNone('noTakeover', scenario === 'freeze' ? outcome.freezes.length - takeovers(outcome) : 0),
     },
@@ -89,14 +93,16 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
       afterKills: afterKills.length,
       afterStops: afterStops.length,
       elsewhere: elsewhere.length,
+      repeatedAboveStuck: stuckRounds.reduce((sum, { repeatedAbove }) => sum + repeatedAbove, 0),
       retries: found.repeats.length - read.length,
       refusedWrites: outcome.refused,
       takeovers: takeovers(outcome),
       longestStallMs: Math.round(stalls.longestStallMs),
       longestWaitMs: Math.round(stalls.longestWaitMs),
-      settledMs: settledMs ?? SETTLE_LIMIT_MS,
+      settledMs: settledMs ?? outcome.settleLimitMs,
     },
     kills,
+    stuckRounds,
     elsewhere: tally(elsewhere.map(({ kind, first, again }) => `${kind} ${first} then ${again}`)),
     events: eventsOf(outcome),
   };
@@ -141,19 +147,25 @@ export function reportLines({
   broken: breaks,
   figures,
   kills,
+  stuckRounds,
   elsewhere,
   events,
 }: Report): readonly string[] {
-  const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(16)} ${String(value).padStart(8)}`);
+  const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(18)} ${String(value).padStart(8)}`);
   const rounds = kills.map(
     ({ owner, scorings, updates, bound, oldestMs }) =>
       `${owner}: ${String(scorings)} + ${String(updates)} of at most ${String(bound)}, oldest ${String(oldestMs)} ms`,
+  );
+  const stuck = stuckRounds.map(
+    ({ owner, finishedAbove, repeatedAbove, bound }) =>
+      `${owner}: ${String(repeatedAbove)} of at most ${String(bound)}, ${String(finishedAbove)} had finished`,
   );
   return [
     '',
     `Scenario ${scenario}:`,
     ...rows,
     ...(rounds.length === 0 ? [] : [`  repeated after each kill (scorings + updates): ${rounds.join('; ')}`]),
+    ...(stuck.length === 0 ? [] : [`  repeated above what stuck, after its kill: ${stuck.join('; ')}`]),
     ...(Object.keys(elsewhere).length === 0 ? [] : [`  repeated elsewhere: ${JSON.stringify(elsewhere)}`]),
     `  events of the connectors: ${JSON.stringify(events)}`,
     '',

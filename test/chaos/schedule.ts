@@ -1,7 +1,7 @@
 import { type Draw } from '../../src/kernel/clock.ts';
 import { seededDraw } from '../../src/sandbox/service/chance.ts';
 
-export const SCENARIOS = ['clean', 'kill', 'broker', 'freeze', 'mixed', 'brief'] as const;
+export const SCENARIOS = ['clean', 'kill', 'broker', 'freeze', 'stuck', 'mixed', 'brief'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export function isScenario(text: string): text is Scenario {
@@ -19,6 +19,11 @@ export type Act =
   | { readonly do: 'kill'; readonly connector: number; readonly downMs: number }
   /** SIGSTOP, and SIGCONT `forMs` after. */
   | { readonly do: 'freeze'; readonly connector: number; readonly forMs: number }
+  /**
+   * The next payment that is asked about gets no good answer for `forMs`. When enough has finished above it, and `phaseMs`
+   * later, SIGKILL of the connector that works on its partition, and a start `downMs` after.
+   */
+  | { readonly do: 'stick'; readonly forMs: number; readonly phaseMs: number; readonly downMs: number }
   /** SIGKILL of a node, of those that lead partitions then the first, second or third, and a start `downMs` after. */
   | { readonly do: 'kill_node'; readonly node: number; readonly downMs: number };
 
@@ -48,6 +53,10 @@ export interface PlanOptions {
 /** Traffic without a fault, at the beginning. */
 const CALM_MS = 3000;
 const NODES = 3;
+/** A payment that sticks is stuck for this long and a session: who is killed in the middle of it is succeeded before its end. */
+const STUCK_MS = 54_000;
+/** Longer than the interval of commits, so that a kill meets any moment of it. */
+const PHASE_MS = 500;
 /** Other nodes lead its partitions only after its own session of 6 s. */
 const NODE_DOWN_MS: readonly [number, number] = [7000, 10_000];
 /** From 1 connector to 2, to 4, and back to 1. */
@@ -93,16 +102,21 @@ function makerOf({ scenario, connectors, sessionMs }: PlanOptions, draw: Draw): 
     case 'kill':
       return { everyMs: 1.5 * sessionMs + 3000, next: kill };
     case 'broker':
-      return { everyMs: 16_000, next: () => killNode(between(...NODE_DOWN_MS)) };
+      return { everyMs: 13_000 + 0.5 * sessionMs, next: () => killNode(between(...NODE_DOWN_MS)) };
     case 'freeze':
       return { everyMs: 2 * sessionMs + 4000, next: freeze };
+    case 'stuck': {
+      const forMs = STUCK_MS + sessionMs;
+      const next = (): Act => ({ do: 'stick', forMs, phaseMs: between(0, PHASE_MS), downMs: between(0, 2000) });
+      return { everyMs: forMs + sessionMs, next };
+    }
     case 'mixed':
       return {
-        everyMs: 10_000,
+        everyMs: 4000 + sessionMs,
         next: () => pick(draw, [kill, restart, freeze, () => killNode(between(...NODE_DOWN_MS))]),
       };
     default:
-      return { everyMs: 4000, next: (index) => cleanAct(index) };
+      return { everyMs: 2500 + 0.25 * sessionMs, next: (index) => cleanAct(index) };
   }
 }
 

@@ -10,14 +10,15 @@ import { Run } from '../../src/sandbox/broker/run.ts';
 import { startKafka } from '../../src/sandbox/broker/start.ts';
 import { type ScreeningService, startScreeningService } from '../../src/sandbox/service/screening-service.ts';
 import { Fleet } from './fleet.ts';
+import { StuckPayment } from './stuck.ts';
 import { Witness } from './witness.ts';
-
-const PARTITIONS = 12;
 
 export interface StageOptions {
   readonly sessionMs: number;
   readonly latencyMs: number;
   readonly seed: number;
+  /** Of each topic. */
+  readonly partitions: number;
   /** A registry that runs already; null: one is started. */
   readonly registryUrl: string | null;
   readonly opened: ReleaseStack;
@@ -30,6 +31,7 @@ export interface Stage {
   readonly nodes: readonly KafkaNode[];
   readonly service: ScreeningService;
   readonly witness: Witness;
+  readonly stuck: StuckPayment;
   readonly fleet: Fleet;
   readonly writer: KafkaWriter;
 }
@@ -57,14 +59,24 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     }),
   ]);
   service.faults.set({ latencyMs });
+  const stuck = new StuckPayment(service.faults);
+  witness.onPayment = (sighting) => {
+    stuck.meet(sighting);
+  };
   const env = environment(options, { ...kafka, registryUrl: registryUrl ?? kafka.registryUrl, service });
   const { config } = loadConfig({ env, readFile: () => '' });
-  await prepareTopics(config, systemClock, PARTITIONS);
+  await prepareTopics(config, systemClock, options.partitions);
   const run = await Run.open();
   opened.push('connectors', async () => {
     await run.close();
   });
-  const fleet = new Fleet({ run, env, say, urlOf: (owner) => witness.urlOf(service.baseUrl, owner) });
+  const fleet = new Fleet({
+    run,
+    env,
+    say,
+    sessionMs: options.sessionMs,
+    urlOf: (owner) => witness.urlOf(service.baseUrl, owner),
+  });
   const writer = createKafkaWriter({
     client: kafkaOf(config, silent),
     clock: systemClock,
@@ -75,7 +87,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     await writer.close();
   });
   await writer.connect();
-  return { config, nodes: kafka.nodes, service, witness, fleet, writer };
+  return { config, nodes: kafka.nodes, service, witness, stuck, fleet, writer };
 }
 
 /** The harness's own clients say nothing: what there is to see is the connectors'. */

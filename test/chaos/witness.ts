@@ -15,6 +15,8 @@ type Draft = { -readonly [F in keyof Sighting]: Sighting[F] };
  */
 export class Witness {
   readonly #sightings: Draft[] = [];
+  /** Told of each payment in the same breath in which the service reads it. */
+  onPayment: (sighting: Sighting) => void = () => undefined;
   readonly #onStart = (message: unknown): void => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     this.#meet(request, response);
@@ -53,6 +55,7 @@ export class Witness {
     request.once('end', () => {
       const drafts = draftsOf({ kind, owner, body: Buffer.concat(chunks), startedMs: performance.now() });
       this.#sightings.push(...drafts);
+      if (kind === 'score') for (const draft of drafts) this.onPayment(draft);
       const end = (status: number | null): void => {
         const endedMs = performance.now();
         for (const draft of drafts) {

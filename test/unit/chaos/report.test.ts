@@ -25,6 +25,7 @@ const DEEDS: Outcome['deeds'] = {
   unclean: 0,
   kills: 1,
   killsInFlight: 1,
+  stuckKills: 1,
   freezes: 1,
   nodeKills: 1,
   leaderMoves: 1,
@@ -39,6 +40,8 @@ const flawless = (changes: Partial<Outcome> = {}): Outcome => ({
   sightings: [],
   log: [],
   stalls: { longestStallMs: 0, longestWaitMs: 0 },
+  stuckRounds: [],
+  settleLimitMs: 60_000,
   settledMs: 100,
   stuck: new Map(),
   windowMs: 1000,
@@ -74,6 +77,18 @@ describe('a campaign is not as promised', () => {
       'kill',
       { ends: [killed], found: { ...FOUND, repeats: [repeat] } },
       { killsOverBound: 1 },
+    ],
+    [
+      'where more was done twice above what stuck than may be',
+      'stuck',
+      { stuckRounds: [{ owner: '1.1', finishedAbove: 2400, repeatedAbove: 31, bound: 30 }] },
+      { aboveStuckOverBound: 1 },
+    ],
+    [
+      'where too little had finished above what stuck',
+      'stuck',
+      { deeds: { ...DEEDS, stuckKills: 0 } },
+      { 'no stuckKills': 1 },
     ],
     ['where no leader moved', 'broker', { deeds: { ...DEEDS, leaderMoves: 0 } }, { 'no leaderMoves': 1 }],
     ['where no kill struck at work', 'kill', { deeds: { ...DEEDS, killsInFlight: 0 } }, { 'no killsInFlight': 1 }],
@@ -111,6 +126,14 @@ describe('a campaign is as promised', () => {
     const report = reportOf('kill', outcome);
     expect(report.broken).toEqual({});
     expect(report.kills).toEqual([{ owner: '1.1', scorings: 1, updates: 0, bound: 1, oldestMs: 1850 }]);
+  });
+
+  test('where what was done twice above what stuck had not been committed', () => {
+    const round = { owner: '1.1', finishedAbove: 2400, repeatedAbove: 12, bound: 30 };
+    const report = reportOf('stuck', flawless({ stuckRounds: [round, { ...round, repeatedAbove: 3 }] }));
+    expect(report.broken).toEqual({});
+    expect(report.figures['repeatedAboveStuck']).toBe(15);
+    expect(reportLines(report).join('\n')).toContain('1.1: 12 of at most 30, 2400 had finished');
   });
 
   test('where a process that lives repeated something after a freeze, which is told', () => {

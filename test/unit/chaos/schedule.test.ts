@@ -15,9 +15,12 @@ describe('the plan of a campaign', () => {
     expect(planOf(options(scenario))).toEqual(planOf(options(scenario)));
   });
 
-  test.each(['kill', 'broker', 'freeze', 'mixed'] as const)('%s: is another one for another seed', (scenario) => {
-    expect(planOf(options(scenario))).not.toEqual(planOf(options(scenario, { seed: 2 })));
-  });
+  test.each(['kill', 'broker', 'freeze', 'stuck', 'mixed'] as const)(
+    '%s: is another one for another seed',
+    (scenario) => {
+      expect(planOf(options(scenario))).not.toEqual(planOf(options(scenario, { seed: 2 })));
+    },
+  );
 
   test.each(SCENARIOS)('%s: goes forward in time and ends in time', (scenario) => {
     const { steps, endMs } = planOf(options(scenario));
@@ -44,6 +47,25 @@ describe('the plan of a campaign', () => {
     const lengths = planOf(options('freeze')).steps.map(({ act }) => (act.do === 'freeze' ? act.forMs : 0));
     expect(Math.min(...lengths)).toBeGreaterThan(6000);
   });
+
+  test.each([
+    [6000, 60_000],
+    [30_000, 84_000],
+  ])('stuck: with a session of %i ms one payment after the other, each for %i ms', (sessionMs, forMs) => {
+    const { steps } = planOf(options('stuck', { sessionMs }));
+    expect(steps.length).toBeGreaterThan(3);
+    for (const { act } of steps) expect(act).toMatchObject({ do: 'stick', forMs });
+  });
+
+  test.each(['clean', 'kill', 'broker', 'freeze', 'mixed'] as const)(
+    '%s: with a longer session the faults are further apart',
+    (scenario) => {
+      const { steps } = planOf(options(scenario));
+      const longer = planOf(options(scenario, { sessionMs: 30_000 })).steps;
+      expect(longer.length).toBeLessThan(steps.length);
+      expect(longer.length).toBeGreaterThan(5);
+    },
+  );
 
   test('mixed: has each kind of fault, one about every ten seconds', () => {
     const { steps } = planOf(options('mixed'));

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+
+export const JOBS = ['ceiling', 'lag', 'engine'] as const;
+export type Job = (typeof JOBS)[number];
+
+export const KEYS = ['even', 'zipf'] as const;
+export type Keys = (typeof KEYS)[number];
+
+/** What a bench is told on its command line. */
+export interface BenchArguments {
+  readonly job: Job;
+  /** `ceiling`: the keys that are measured, one run for each. */
+  readonly keys: readonly Keys[];
+  /** Until the service answers. */
+  readonly latencyMs: number;
+  /** How long is measured at most; what comes before and after it is not in it. */
+  readonly seconds: number;
+  /** `lag`: records in the topic; `engine`: records per run. */
+  readonly records: number;
+  /** `SCORING_CONCURRENCY`. */
+  readonly concurrency: number;
+  /** Options of Node for the connector, by white space. */
+  readonly nodeOptions: readonly string[];
+  /** The connector on one core, everything else on another. */
+  readonly pin: boolean;
+  /** Where the figures are written as JSON; null: nowhere. */
+  readonly json: string | null;
+}
+
+const USAGE = `npm run bench -- ${JOBS.join('|')} [--keys even|zipf|both] [--latency MS] [--seconds N] [--records N] [--concurrency N] [--node-options="…"] [--pin] [--json FILE]`;
+
+const DEFAULTS: Readonly<
+  Record<Job, { readonly latency: string; readonly seconds: string; readonly records: string }>
+> = {
+  ceiling: { latency: '50', seconds: '30', records: '0' },
+  lag: { latency: '0', seconds: '60', records: '1000000' },
+  engine: { latency: '0', seconds: '0', records: '1000000' },
+};
+
+/** The arguments, or a text that says what is wrong with them. */
+export function readArguments(args: readonly string[]): BenchArguments | string {
+  try {
+    const [name, ...rest] = args;
+    const job = JOBS.find((each) => each === name);
+    if (job === undefined) return `The first argument must be one of ${JOBS.join(', ')}\n${USAGE}`;
+    const defaults = DEFAULTS[job];
+    const { values } = parseArgs({
+      args: rest,
+      options: {
+        keys: { type: 'string', default: 'both' },
+        latency: { type: 'string', default: defaults.latency },
+        seconds: { type: 'string', default: defaults.seconds },
+        records: { type: 'string', default: defaults.records },
+        concurrency: { type: 'string', default: '64' },
+        'node-options': { type: 'string', default: '' },
+        pin: { type: 'boolean', default: false },
+        json: { type: 'string' },
+      },
+    });
+    const number = (flag: 'latency' | 'seconds' | 'records' | 'concurrency', least: number, most: number): number => {
+      const value = Number(values[flag]);
+      if (!(value >= least && value <= most))
+        throw new RangeError(`--${flag} must be from ${String(least)} to ${String(most)}`);
+      return value;
+    };
+    const keys = KEYS.filter((each) => values.keys === each || values.keys === 'both');
+    if (keys.length === 0) return `--keys must be even, zipf or both\n${USAGE}`;
+    return {
+      job,
+      keys,
+      latencyMs: number('latency', job === 'ceiling' ? 1 : 0, 10_000),
+      seconds: number('seconds', job === 'engine' ? 0 : 5, 3600),
+      records: Math.floor(number('records', job === 'ceiling' ? 0 : 1000, 10_000_000)),
+      concurrency: Math.floor(number('concurrency', 1, 1000)),
+      nodeOptions: values['node-options'].split(/\s+/u).filter((option) => option !== ''),
+      pin: values.pin,
+      json: values.json ?? null,
+    };
+  } catch (error) {
+    return `${error instanceof Error ? error.message : 'wrong arguments'}\n${USAGE}`;
+  }
+}
