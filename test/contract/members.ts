@@ -1,9 +1,11 @@
-import { type Source, type TopicPartition } from '../../src/engine/ports.ts';
+import { type Commit, type Source, type TopicPartition } from '../../src/engine/ports.ts';
 import { Recorder, type Variant, type World } from './worlds.ts';
 
 export interface Reader {
   readonly source: Source;
   readonly recorder: Recorder;
+  /** What an engine whose records end at once could commit now. */
+  readonly commits: () => Commit[];
 }
 
 const nameOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
@@ -39,7 +41,7 @@ export class Members {
       source.resume(partitions);
     };
     await source.start(recorder);
-    return { source, recorder };
+    return { source, recorder, commits: () => commitsOf(recorder) };
   }
 
   /** Reads on, and commits in each barrier what it has read, as an engine whose records end at once. */
@@ -47,19 +49,23 @@ export class Members {
     const keeper = await this.reader(groupId, topics, variant);
     const { source, recorder } = keeper;
     recorder.onBarrier = async () => {
-      const now = recorder.spans.filter(({ assignment }) => assignment === recorder.assignments.length);
-      const read = new Map(now.map(({ at, next }) => [nameOf(at), { at, next }]));
-      const commits = [...read.values()].map(({ at: { topic, partition }, next }) => ({
-        topic,
-        partition,
-        offset: next,
-        metadata: '',
-      }));
       // Before the first join there is nothing, and after a crash nothing may be committed.
-      await source.commit(commits).catch(() => undefined);
+      await source.commit(commitsOf(recorder)).catch(() => undefined);
     };
     return keeper;
   }
+}
+
+/** Everything of the newest assignment that has been read. */
+function commitsOf({ spans, assignments }: Recorder): Commit[] {
+  const now = spans.filter(({ assignment }) => assignment === assignments.length);
+  const read = new Map(now.map(({ at, next }) => [nameOf(at), { at, next }]));
+  return [...read.values()].map(({ at: { topic, partition }, next }) => ({
+    topic,
+    partition,
+    offset: next,
+    metadata: '',
+  }));
 }
 
 /** The offsets that were handed over, by partition, sorted; those that came twice are there twice. */

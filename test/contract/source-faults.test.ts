@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { isContiguous, Members, numbered, offsetsByPartition, range } from './members.ts';
 import { connect, inMemoryWorld, type KafkaWorld, kafkaWorld, type World } from './worlds.ts';
@@ -165,13 +166,65 @@ describe('a source kafkajs, disturbed as only a cluster can,', () => {
     await world.append(topic, 0, numbered(5));
     const { recorder } = await members.reader(groupId, [topic]);
     await world.until(() => recorder.values.length === 5);
+    const heldBefore = world.errors.length;
     await world.raw.deleteTopics({ topics: [topic] });
-    await world.until(() => recorder.losses === 1);
+    const deletedAtMs = performance.now();
+    await world.until(() => world.errors.slice(heldBefore).includes('topic missing'));
+    // kafkajs would ask for it for a quarter of a minute before that.
+    expect(performance.now() - deletedAtMs).toBeLessThan(10_000);
+    expect(recorder.losses).toBe(1);
     await world.raw.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
     await world.append(topic, 0, ['new']);
     await world.until(() => recorder.values.includes('new'));
     expect(recorder.assignments.at(-1)?.[0]).toMatchObject({ low: 0n });
     expect(recorder.values).toEqual([...numbered(5), 'new']);
+  });
+
+  test('comes back by itself when it is thrown out of its group, and none of its commits is taken meanwhile', async () => {
+    const topic = await world.createTopic(4);
+    const groupId = randomUUID();
+    const evictable = memberships();
+    const group = [await members.keeper(groupId, [topic]), await members.keeper(groupId, [topic])];
+    const recorders = group.map(({ recorder }) => recorder);
+    await world.until(() => recorders.every(({ owned }) => owned.length === 2));
+    evictable.restore();
+    for (const partition of range(4)) await world.append(topic, partition, numbered(10));
+    await world.until(() => recorders.every(({ values }) => values.length === 20));
+    const [first] = group;
+    if (first === undefined) throw new Error('nobody there');
+    const at = first.recorder.assignments.at(-1)?.[0] ?? { topic, partition: 0 };
+    const joinsBefore = first.recorder.assignments.length;
+    await evictable.evict(0);
+    // A commit of a member that the broker does not know.
+    await expect(first.source.commit([{ ...at, offset: 7n, metadata: 'late' }])).rejects.toThrow(/KafkaJS/);
+    expect(await world.committed(groupId, at)).not.toMatchObject({ metadata: 'late' });
+    await world.until(() => first.recorder.assignments.length > joinsBefore);
+    await world.until(() => recorders.every(({ owned }) => owned.length === 2));
+    for (const partition of range(4)) await world.append(topic, partition, numbered(10, 10));
+    await world.until(() =>
+      [...offsetsByPartition(recorders).values()].every((offsets) => new Set(offsets).size === 20),
+    );
+    for (const recorder of recorders) expect(isContiguous(recorder)).toBe(true);
+  });
+
+  test('does not end the other member that the same client has made when one crashes', async () => {
+    const topic = await world.createTopic(2);
+    const groupId = randomUUID();
+    const { client } = connect(inject('kafka').brokers);
+    const group = [
+      await members.keeper(groupId, [topic], { client }),
+      await members.keeper(groupId, [topic], { client }),
+    ] as const;
+    const [first, second] = group;
+    await world.until(() => group.every(({ recorder }) => recorder.owned.length === 1));
+    const [at] = first.recorder.assignments.at(-1) ?? [];
+    if (at === undefined) throw new Error('nothing owned');
+    await world.crash(first.source, first.recorder, at);
+    await world.until(() => first.recorder.losses === 1);
+    await world.until(() =>
+      group.every(({ recorder }) => recorder.owned.length === 1 && recorder.assignments.length > 1),
+    );
+    expect(second.recorder.losses).toBe(0);
   });
 
   test('notices partitions that are added, and gives them alike for both topics', async () => {
@@ -267,6 +320,35 @@ describe('a source kafkajs, disturbed as only a cluster can,', () => {
     expect(new Set(last.recorder.owned.map(numberOf)).size).toBe(1);
   });
 });
+
+/** kafkajs' members that begin from now on, to be thrown out of their groups by their own coordinator. */
+function memberships(): { evict: (index: number) => Promise<void>; restore: () => void } {
+  interface Group {
+    readonly groupId: string;
+    readonly memberId: string;
+    readonly coordinator: { leaveGroup(of: { groupId: string; memberId: string }): Promise<unknown> };
+    connect: (this: Group) => Promise<void>;
+  }
+  const file = 'kafkajs/src/consumer/consumerGroup';
+  const { prototype } = createRequire(import.meta.url)(file) as { readonly prototype: Group };
+  const { connect: original } = prototype;
+  const groups: Group[] = [];
+  prototype.connect = async function seen(this: Group): Promise<void> {
+    groups.push(this);
+    await original.call(this);
+  };
+  return {
+    evict: async (index) => {
+      const group = groups[index];
+      if (group === undefined) throw new Error('no such member');
+      const { groupId, memberId } = group;
+      await group.coordinator.leaveGroup({ groupId, memberId });
+    },
+    restore: () => {
+      prototype.connect = original;
+    },
+  };
+}
 
 function numberOf(name: string): string {
   return name.split('/')[1] ?? '';

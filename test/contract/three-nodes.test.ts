@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type KafkaAndRegistry, startKafka } from '../../src/sandbox/broker/start.ts';
 import { isContiguous, Members, offsetsByPartition, range } from './members.ts';
+import { Pulse } from './pulse.ts';
 import { type KafkaWorld, kafkaWorld, type Recorder } from './worlds.ts';
 
 const PARTITIONS = 6;
@@ -14,7 +15,7 @@ const replicas = (round: number): { partition: number; replicas: number[] }[] =>
 const hashOf = (text: string): number => {
   let hash = 0;
   for (const unit of text) hash = (Math.imul(31, hash) + (unit.codePointAt(0) ?? 0)) | 0;
-  return hash & 0x7f_ff_ff_ff;
+  return Math.abs(hash);
 };
 
 /** Each membership has begun with a barrier of its own, and nothing was handed over between a barrier's end and the assignment. */
@@ -67,6 +68,7 @@ describe('a source kafkajs over three nodes', { timeout: 150_000 }, () => {
   let kafka: KafkaAndRegistry;
   let world: KafkaWorld;
   let load: Load | undefined;
+  let pulses: Pulse[] = [];
   let topic: string;
   let groupId: string;
   const members = new Members(() => world);
@@ -81,6 +83,12 @@ describe('a source kafkajs over three nodes', { timeout: 150_000 }, () => {
   });
   afterEach(async () => {
     await load?.stop();
+    await Promise.all(
+      pulses.map(async (pulse) => {
+        await pulse.stop();
+      }),
+    );
+    pulses = [];
     await members.stopAll();
     await world.close();
     // What a failed test has left dead.
@@ -157,17 +165,61 @@ describe('a source kafkajs over three nodes', { timeout: 150_000 }, () => {
     expect(recorders.some(({ assignments }, index) => assignments.length > (before[index] ?? 0))).toBe(true);
   });
 
-  test('goes on when the node that coordinates its group is killed', async () => {
-    topic = await world.createTopic(PARTITIONS);
-    const recorders = await begin();
+  /** Two members with a pulse, under load. */
+  const beginWithPulse = async () => {
+    const parts = { world, members };
+    pulses = [await Pulse.of(parts, groupId, [topic]), await Pulse.of(parts, groupId, [topic])];
+    const recorders = pulses.map(({ reader: { recorder } }) => recorder);
+    await world.until(() => recorders.every(({ owned }) => owned.length === PARTITIONS / 2));
+    load = new Load(world, topic);
+    await world.until(() => pulses.every(({ commits }) => commits > 4));
+    for (const pulse of pulses) pulse.reset();
+    return recorders;
+  };
+  const coordinatorOf = async () => {
     const { topics } = await world.raw.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
     const offsets = topics[0]?.partitions ?? [];
     const leader = offsets.find(({ partitionId }) => partitionId === hashOf(groupId) % offsets.length)?.leader;
     const coordinator = kafka.nodes.find(({ id }) => id === leader);
-    await coordinator?.kill('SIGKILL');
-    expect(coordinator).toBeDefined();
+    if (coordinator === undefined) throw new Error('nobody coordinates');
+    return coordinator;
+  };
+  /** Until each member has found that it may not write, and may again, and its commits are taken. */
+  const heals = async (): Promise<void> => {
+    await world.until(() => pulses.every(({ mayWrite }) => !mayWrite));
+    const before = pulses.map(({ commits }) => commits);
+    await world.until(() => pulses.every(({ mayWrite, commits }, index) => mayWrite && commits > (before[index] ?? 0)));
+  };
+  /** Twice what it takes on a quiet machine, most of which the brokers take to see that one of them is gone. */
+  const STALL_MS = 15_000;
+  const longestStallMs = (): number => Math.max(...pulses.flatMap(({ stalls }) => [stalls.commitMs, stalls.fenceMs]));
+
+  test('goes on when the node that coordinates its group is killed', async () => {
+    topic = await world.createTopic(PARTITIONS);
+    const recorders = await beginWithPulse();
+    const coordinator = await coordinatorOf();
+    await coordinator.kill('SIGKILL');
+    await heals();
+    expect(recorders.map(({ losses }) => losses)).toEqual([0, 0]);
+    expect(longestStallMs()).toBeLessThan(STALL_MS);
     await goesOn(recorders);
-    await coordinator?.start();
+    await coordinator.start();
+    expect(await faultsOf(recorders)).toEqual([]);
+  });
+
+  test('goes on when the node that coordinates its group answers nothing', async () => {
+    topic = await world.createTopic(PARTITIONS);
+    const recorders = await beginWithPulse();
+    const coordinator = await coordinatorOf();
+    await coordinator.kill('SIGSTOP');
+    try {
+      await heals();
+    } finally {
+      await coordinator.kill('SIGCONT');
+    }
+    expect(recorders.map(({ losses }) => losses)).toEqual([0, 0]);
+    expect(longestStallMs()).toBeLessThan(STALL_MS);
+    await goesOn(recorders);
     expect(await faultsOf(recorders)).toEqual([]);
   });
 

@@ -78,7 +78,7 @@ export class Recorder implements SourceEvents {
 }
 
 /** How a source may differ from the default. */
-export type Variant = Pick<SourceOptions, 'assignor' | 'metadataMaxAgeMs' | 'onMismatch'>;
+export type Variant = Partial<Pick<SourceOptions, 'assignor' | 'client' | 'fence' | 'metadataMaxAgeMs' | 'onMismatch'>>;
 
 /** What the contract needs of a cluster, whatever stands behind it. */
 export interface World {
@@ -208,16 +208,15 @@ export async function kafkaWorld(brokers: readonly string[], replication = 1): P
     },
     source: (groupId, topics, variant = {}) =>
       createKafkaSource({
-        ...variant,
-        // One each, as each process has: a crash is told to all consumers of a group that one client has made.
+        fence: new FenceFeed({ clock: systemClock, sessionTimeoutMs: SESSION_MS }),
         client: connect(brokers, { said, errors }).client,
+        ...variant,
         groupId,
         topics,
         emit,
         sessionTimeoutMs: SESSION_MS,
         clock: systemClock,
         draw: systemDraw,
-        fence: new FenceFeed({ clock: systemClock, sessionTimeoutMs: SESSION_MS }),
         assign: assignUnits,
       }),
     put: async (groupId, { topic, partition }, offset) => {

@@ -19,6 +19,12 @@ export interface TopicInfo {
   readonly minInsync: number | null;
 }
 
+export interface BrokerInfo {
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface TopicToCreate {
   readonly topic: string;
   readonly partitions: number;
@@ -33,6 +39,12 @@ export interface KafkaAdmin {
   createTopics(topics: readonly TopicToCreate[]): Promise<string[]>;
   clusterId(): Promise<string>;
   brokerCount(): Promise<number>;
+  /** The brokers as the cluster itself names them: what clients are sent to. */
+  brokers(): Promise<readonly BrokerInfo[]>;
+  /** Options of a topic by name; empty: not known (no right to read them). */
+  topicConfig(topic: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The same of a broker. */
+  brokerConfig(id: number, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   watermarks(topic: string): Promise<Watermarks[]>;
   /** For each partition the first offset whose record is of this time (milliseconds since 1970) or later; its end where there is none. */
   offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
@@ -68,6 +80,14 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
       await asked('reading the cluster id', async (admin) => (await admin.describeCluster()).clusterId),
     brokerCount: async () =>
       await asked('counting brokers', async (admin) => (await admin.describeCluster()).brokers.length),
+    brokers: async () =>
+      await asked('reading the brokers', async (admin) =>
+        (await admin.describeCluster()).brokers.map(({ nodeId, host, port }) => ({ id: nodeId, host, port })),
+      ),
+    topicConfig: async (topic, names) =>
+      await asked(`reading options of ${topic}`, async (admin) => await configOf(admin, 'TOPIC', topic, names)),
+    brokerConfig: async (id, names) =>
+      await asked('reading options of a broker', async (admin) => await configOf(admin, 'BROKER', String(id), names)),
     watermarks: async (topic) =>
       await asked(`reading the ends of ${topic}`, async (admin) =>
         (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
@@ -134,15 +154,26 @@ async function look(admin: Admin, name: string): Promise<TopicInfo> {
 }
 
 async function minInsync(admin: Admin, name: string): Promise<number | null> {
+  const config = await configOf(admin, 'TOPIC', name, ['min.insync.replicas']);
+  const value = Number(config.get('min.insync.replicas'));
+  return config.size > 0 && Number.isInteger(value) ? value : null;
+}
+
+async function configOf(
+  admin: Admin,
+  kind: 'TOPIC' | 'BROKER',
+  name: string,
+  configNames: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   try {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: ['min.insync.replicas'] }],
+      resources: [{ type: ConfigResourceTypes[kind], name, configNames: [...configNames] }],
     });
-    const value = Number(resources[0]?.configEntries[0]?.configValue);
-    return Number.isInteger(value) ? value : null;
+    const entries = resources[0]?.configEntries ?? [];
+    return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
   } catch {
-    return null;
+    return new Map();
   }
 }
 

@@ -24,8 +24,8 @@ const KNOWN: readonly (readonly [namespace: string, beginning: string])[] = [
 /** Said by the source or the writer in their own words, or the daily course of a group. */
 const SILENT: ReadonlySet<string> = new Set(['Producer', 'Runner', 'Connection', 'Consumer', 'Cluster', 'Admin']);
 
-/** Told when kafkajs says that the consumer of a group has crashed: long before its event, which waits for the disconnect. */
-export type CrashListener = (groupId: string, errorName: string) => void;
+/** Told when kafkajs says that a consumer has crashed: long before its event, which waits for the disconnect. */
+export type CrashListener = (errorName: string) => void;
 
 /** The class of the error in kafkajs' line about a crash, and its text, which goes no further than its name is known. */
 const CRASH = /^Crash: ([A-Za-z]{1,60}): ?(.*)$/s;
@@ -35,10 +35,7 @@ export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEn
   return ({ namespace, level, log }) => {
     if (level > logLevel.WARN) return;
     const crash = namespace === 'Consumer' ? CRASH.exec(log.message) : null;
-    if (crash !== null) {
-      const groupId: unknown = log['groupId'];
-      if (typeof groupId === 'string') onCrash(groupId, nameOfCrash(crash[1] ?? '', crash[2] ?? ''));
-    }
+    if (crash !== null) onCrash(nameOfCrash(crash[1] ?? '', crash[2] ?? ''));
     const message = toKnown(namespace, log.message);
     if (message !== null) emit('kafka_log', { severity: level === logLevel.ERROR ? 'error' : 'warn', message });
   };

@@ -5,7 +5,8 @@ import { LOOK_MS, type Watched, Watchdog } from './watchdog.ts';
 export interface WatchOptions {
   readonly clock: Clock;
   readonly sessionTimeoutMs: number;
-  readonly offsets: Pick<OffsetReader, 'watermarks'>;
+  readonly topics: readonly string[];
+  readonly offsets: Pick<OffsetReader, 'watermarks' | 'missing'>;
   /** The partitions that are to be read now. */
   readonly reading: () => readonly Watched[];
   /** The membership is to be ended. */
@@ -38,6 +39,14 @@ export class MemberWatch {
     this.#watchdog.heartbeat();
   }
 
+  /**
+   * A broker has said that it does not know a topic. Another connection is asked as well, because brokers that lag say so
+   * too; a topic that is gone ends the membership at once, where kafkajs would ask again for a quarter of a minute.
+   */
+  unknownTopic(): void {
+    if (this.#cancel !== null && !this.#asking) void this.#askForTopics();
+  }
+
   readonly #look = (): void => {
     const { clock, reading, onSuspect } = this.#options;
     this.#cancel = clock.after(LOOK_MS, this.#look);
@@ -45,6 +54,17 @@ export class MemberWatch {
     if (verdict.do === 'end') onSuspect(verdict.error);
     else if (verdict.do === 'ask') void this.#ask(verdict.topics);
   };
+
+  async #askForTopics(): Promise<void> {
+    const { offsets, topics, onSuspect } = this.#options;
+    this.#asking = true;
+    try {
+      if ((await offsets.missing(topics)).length > 0 && this.#cancel !== null) onSuspect('UNKNOWN_TOPIC_OR_PARTITION');
+    } catch {
+      // Brokers that do not answer are no proof against the topic.
+    }
+    this.#asking = false;
+  }
 
   async #ask(topics: readonly string[]): Promise<void> {
     if (this.#asking) return;

@@ -1,47 +1,34 @@
 import { type Consumer, type EachBatchPayload } from 'kafkajs';
-import { type AssignedPartition, type Commit, type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
-import { type Clock, within } from '../../kernel/clock.ts';
+import { type AssignedPartition, type Commit, type TopicPartition } from '../../engine/ports.ts';
+import { within } from '../../kernel/clock.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { type AssignUnits, type Assignor, assignersOf, Ownership } from './assigner.ts';
-import { type KafkaClient } from './client.ts';
+import { assignersOf, Ownership } from './assigner.ts';
 import { UNREAD_BATCH } from './codecs.ts';
+import { membershipOf, onUnknownTopic } from './coordinator-repair.ts';
 import { causeCode, kafkaErrorName } from './errors.ts';
-import { type FenceFeed } from './fence-feed.ts';
+import { Heart } from './heart.ts';
 import { toSourceRecord } from './incoming.ts';
 import { JoinGuard } from './join-guard.ts';
+import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
 import { backoffMs, Nap } from './nap.ts';
-import { type OffsetReader, type Watermarks } from './offset-reader.ts';
-import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
-import { consumerConfig } from './settings.ts';
+import { type Watermarks } from './offset-reader.ts';
+import {
+  advanceTo,
+  flows,
+  judgeEmpty,
+  type Owned,
+  OwnedPartitions,
+  seekTo,
+  toKafkaOffsets,
+  toKafkaPartitions,
+} from './owned.ts';
+import { consumerConfig, heartbeatMs } from './settings.ts';
 
 const DISCONNECT_MS = 8000;
 const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
 const BARRIER_GRACE_MS = 1000;
-
-export interface MemberOptions {
-  readonly client: KafkaClient;
-  readonly groupId: string;
-  readonly sessionTimeoutMs: number;
-  readonly topics: readonly string[];
-  readonly clock: Clock;
-  readonly draw: () => number;
-  readonly fence: FenceFeed;
-  readonly offsets: OffsetReader;
-  readonly assignor: Assignor;
-  readonly assign: AssignUnits;
-  /** After this long what is known of the topics is asked for again: so new partitions are noticed. */
-  readonly metadataMaxAgeMs: number;
-  readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
-  readonly events: Omit<SourceEvents, 'lost'>;
-  /** A try to read offsets back after a join failed; it is repeated. */
-  readonly onReadBackFailed: (error: string) => void;
-  /** The log does not hold the offset that is to be read next; the membership ends at once. */
-  readonly onOutOfRange: (at: TopicPartition, expected: bigint) => void;
-  /** Once: the membership is over. */
-  readonly onEnd: (error: string) => void;
-}
 
 type CommitOffsets = (...args: Parameters<EachBatchPayload['commitOffsetsIfNecessary']>) => Promise<void>;
 
@@ -62,15 +49,16 @@ export class GroupMember {
   readonly #owned = new OwnedPartitions();
   readonly #nap: Nap;
   readonly #consumer: Consumer;
-  readonly #forgetCrash: () => void;
   readonly #joins: JoinGuard;
   readonly #watch: MemberWatch;
+  readonly #heart: Heart;
+  #cluster: object | null = null;
   #phase: 'joining' | 'owning' | 'ended' = 'joining';
   /** The barrier's own commit still passes, so this outlives neither phase. */
   #mayCommit = false;
   /** Counts the joins: a read-back of an older one is thrown away. */
   #join = 0;
-  #requestSentAtMs = 0;
+  readonly #sentAtMs = { Heartbeat: 0, SyncGroup: 0 };
   #commitOffsets: CommitOffsets | null = null;
   #committing: Promise<void> = Promise.resolve();
 
@@ -87,27 +75,37 @@ export class GroupMember {
         this.#end(error);
       },
     });
-    const { client, groupId, topics, assignor, assign, onMismatch } = options;
-    this.#consumer = client.patient.consumer({
+    const { client, topics, assignor, assign, onMismatch, sessionTimeoutMs } = options;
+    this.#heart = new Heart({
+      ...options,
+      intervalMs: heartbeatMs(sessionTimeoutMs),
+      membership: () => (this.#isCurrent(this.#join) && this.#cluster !== null ? membershipOf(this.#cluster) : null),
+    });
+    const config = {
       ...consumerConfig(options),
       partitionAssigners: assignersOf(assignor, topics, {
         ownership: this.#ownership,
         assign,
         ...(onMismatch === undefined ? {} : { onMismatch }),
         onCluster: (cluster) => {
+          this.#cluster = cluster;
           this.#joins.guard(cluster);
+          onUnknownTopic(cluster, () => {
+            this.#watch.unknownTopic();
+          });
         },
       }),
-    });
-    this.#listen();
-    this.#forgetCrash = client.onCrash(groupId, (errorName) => {
+    };
+    this.#consumer = client.consumer(config, (errorName) => {
       this.#end(errorName === UNREAD_BATCH ? 'a batch that does not unpack' : errorName);
     });
+    this.#listen();
   }
 
   /** Connects and joins; a failure ends the membership. */
   async open(): Promise<void> {
     this.#watch.start();
+    this.#heart.start();
     try {
       await this.#consumer.connect();
       await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
@@ -173,14 +171,8 @@ export class GroupMember {
       throw new Fault('KAFKA_FAILED', 'A partition is no longer owned: its offset was not committed.');
     if (this.#commitOffsets === null)
       throw new Fault('KAFKA_FAILED', 'Nothing has been read since the join: there is nothing to commit.');
-    const topics = new Map<string, { partition: number; offset: string; metadata: string }[]>();
-    for (const { topic, partition, offset, metadata } of commits) {
-      const of = topics.get(topic) ?? [];
-      of.push({ partition, offset: offset.toString(), metadata });
-      topics.set(topic, of);
-    }
     try {
-      await this.#commitOffsets({ topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) });
+      await this.#commitOffsets({ topics: toKafkaOffsets(commits) });
     } catch (error) {
       // The brokers store the other partitions of the request all the same.
       if (causeCode(error) === 'OFFSET_METADATA_TOO_LARGE')
@@ -210,12 +202,12 @@ export class GroupMember {
     const { events } = this.#consumer;
     this.#consumer.on(events.REQUEST, ({ payload }) => {
       if (payload.apiName !== 'Heartbeat' && payload.apiName !== 'SyncGroup') return;
-      this.#requestSentAtMs = clock.monotonicMs() - Math.max(0, payload.duration);
+      this.#sentAtMs[payload.apiName] = clock.monotonicMs() - Math.max(0, payload.duration);
     });
     this.#consumer.on(events.HEARTBEAT, ({ payload }) => {
       this.#guarded(() => {
         this.#ownership.heartbeat(payload.groupGenerationId);
-        fence.answered(this.#requestSentAtMs);
+        fence.answered(this.#sentAtMs.Heartbeat);
         this.#watch.heartbeat();
       });
     });
@@ -249,7 +241,7 @@ export class GroupMember {
     this.#join += 1;
     this.#ownership.joined(assignment);
     this.#watch.heartbeat();
-    this.#options.fence.answered(this.#requestSentAtMs);
+    this.#options.fence.answered(this.#sentAtMs.SyncGroup);
     const partitions = this.#owned.assign(assignment);
     // Also those we had: what is fetched before the engine has said where to read on is thrown away.
     this.#consumer.pause(toKafkaPartitions(partitions));
@@ -390,8 +382,8 @@ export class GroupMember {
     this.#mayCommit = false;
     this.#options.fence.close();
     this.#owned.clear();
-    this.#forgetCrash();
     this.#watch.stop();
+    this.#heart.stop();
     this.#nap.wake();
   }
 }

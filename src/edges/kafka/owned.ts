@@ -1,4 +1,4 @@
-import { type TopicPartition } from '../../engine/ports.ts';
+import { type Commit, type TopicPartition } from '../../engine/ports.ts';
 
 /** A partition of the present assignment, as this source reads it. */
 export interface Owned {
@@ -101,4 +101,15 @@ export function toKafkaPartitions(partitions: readonly TopicPartition[]): { topi
   const topics = new Map<string, number[]>();
   for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition]);
   return [...topics].map(([topic, of]) => ({ topic, partitions: of }));
+}
+
+/** Commits grouped by topic, as kafkajs wants them. */
+export function toKafkaOffsets(
+  commits: readonly Commit[],
+): { topic: string; partitions: { partition: number; offset: string; metadata: string }[] }[] {
+  const topics = Map.groupBy(commits, ({ topic }) => topic);
+  return [...topics].map(([topic, of]) => ({
+    topic,
+    partitions: of.map(({ partition, offset, metadata }) => ({ partition, offset: offset.toString(), metadata })),
+  }));
 }

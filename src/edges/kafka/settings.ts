@@ -64,7 +64,12 @@ export function connectionConfig(settings: KafkaSettings): KafkaConfig {
   };
 }
 
-/** The member's part of the configuration: a third of the session is the barrier's, so heartbeats are ten to a session. */
+/** A third of the session is the barrier's, so heartbeats are ten to a session. */
+export function heartbeatMs(sessionTimeoutMs: number): number {
+  return Math.floor(sessionTimeoutMs / 10);
+}
+
+/** The member's part of the configuration. */
 export function consumerConfig(options: {
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
@@ -74,12 +79,15 @@ export function consumerConfig(options: {
   return {
     groupId,
     sessionTimeout: sessionTimeoutMs,
-    heartbeatInterval: Math.floor(sessionTimeoutMs / 10),
+    heartbeatInterval: heartbeatMs(sessionTimeoutMs),
     rebalanceTimeout: Math.max(2 * sessionTimeoutMs, 20_000),
     // How soon a pause, a resume or a rebalance is noticed.
     maxWaitTimeInMs: 250,
     minBytes: 1,
-    maxBytesPerPartition: 1_048_576,
+    // What one fetch brings is in memory twice, before the engine can pause anything: small fetches keep it small, and a
+    // batch that is larger comes all the same (KIP-74).
+    maxBytesPerPartition: 131_072,
+    maxBytes: 2_097_152,
     allowAutoTopicCreation: false,
     metadataMaxAge: metadataMaxAgeMs,
     // kafkajs would restart a consumer that has been disconnected meanwhile; the source builds a new one instead.

@@ -202,8 +202,10 @@ class KafkaSource implements Source {
     return { ...found, committed };
   }
 
+  /** Another scope is another hold: the one before it is over, and says so. */
   #hold(scope: string, error: string): void {
-    if (this.#held !== null) return;
+    if (this.#held?.scope === scope) return;
+    this.#release();
     this.#held = { sinceMs: this.#options.clock.monotonicMs(), scope };
     this.#options.emit('hold_started', { cause: 'kafka', scope, error });
   }

@@ -4,14 +4,18 @@ import { type Watermarks } from '../../../../src/edges/kafka/offset-reader.ts';
 import { type Watched } from '../../../../src/edges/kafka/watchdog.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 
-const watching = (watermarks: () => Promise<Watermarks[]>) => {
+const watching = (
+  watermarks: () => Promise<Watermarks[]>,
+  missing: () => Promise<string[]> = async () => await Promise.resolve([]),
+) => {
   const clock = new ManualClock();
   const suspicions: string[] = [];
   const reading: Watched[] = [{ topic: 't', partition: 0, expected: 5n }];
   const watch = new MemberWatch({
     clock,
     sessionTimeoutMs: 6000,
-    offsets: { watermarks },
+    topics: ['t'],
+    offsets: { watermarks, missing },
     reading: () => reading,
     onSuspect: (error) => suspicions.push(error),
   });
@@ -27,6 +31,34 @@ const watching = (watermarks: () => Promise<Watermarks[]>) => {
 };
 
 describe('the watch over a membership', () => {
+  test('believes one broker that does not know a topic only when another connection says so too', async () => {
+    let gone: string[] = [];
+    const { suspicions, watch } = watching(
+      async () => await Promise.resolve([]),
+      async () => await Promise.resolve(gone),
+    );
+    watch.unknownTopic();
+    await settled();
+    expect(suspicions).toEqual([]);
+    gone = ['t'];
+    watch.unknownTopic();
+    await settled();
+    expect(suspicions).toEqual(['UNKNOWN_TOPIC_OR_PARTITION']);
+  });
+
+  test('says nothing of a topic when brokers do not answer, or the membership is over', async () => {
+    const { suspicions, watch } = watching(
+      async () => await Promise.resolve([]),
+      async () => await Promise.reject(new Error('away')),
+    );
+    watch.unknownTopic();
+    await settled();
+    watch.stop();
+    watch.unknownTopic();
+    await settled();
+    expect(suspicions).toEqual([]);
+  });
+
   test('suspects a source that leaves a lagging partition unread', async () => {
     const { suspicions, pass } = watching(async () => await Promise.resolve([{ partition: 0, low: 0n, high: 6n }]));
     await pass(140_000);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { AssignerProtocol } from 'kafkajs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { repairKafkajs } from '../../../../src/edges/kafka/repairs.ts';
 import { settled } from '../../../support/manual-clock.ts';
 
@@ -19,7 +19,7 @@ const { MemberAssignment } = AssignerProtocol;
 const moved = (): Error => Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION' });
 
 /** kafkajs' group member, with a cluster that answers a JoinGroup when told. */
-const member = () => {
+const member = (retries = 0) => {
   const joins: { answer: () => void; fail: (error: Error) => void }[] = [];
   const events: string[] = [];
   const coordinator = {
@@ -37,7 +37,7 @@ const member = () => {
   };
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const group = new Group({
-    retry: { retries: 0, initialRetryTime: 1 },
+    retry: { retries, initialRetryTime: 1 },
     cluster: {
       findGroupCoordinator: async () => await Promise.resolve(coordinator),
       refreshMetadata: async () => {
@@ -99,6 +99,20 @@ describe('what is repaired in kafkajs', () => {
     await settled();
     joins[1]?.answer();
     await again;
+    expect(group.generationId).toBe(2);
+  });
+
+  test('joins again where the coordinator has not read the group yet, and does not end the consumer', async () => {
+    repairKafkajs();
+    const { group, joins } = member(1);
+    const join = group.joinAndSync();
+    await settled();
+    joins[0]?.fail(Object.assign(new Error('x'), { type: 'GROUP_LOAD_IN_PROGRESS' }));
+    await vi.waitFor(() => {
+      expect(joins).toHaveLength(2);
+    });
+    joins[1]?.answer();
+    await join;
     expect(group.generationId).toBe(2);
   });
 });

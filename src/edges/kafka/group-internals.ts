@@ -1,0 +1,49 @@
+/** The parts of kafkajs 2.2.4 that its repairs reach into; none of them is in its types. */
+export interface GroupBroker {
+  readonly nodeId: number;
+  readonly connectionPool: {
+    readonly host: string;
+    readonly port: number;
+    readonly pool: readonly { rejectRequests(error: Error): void }[];
+  };
+  isConnected(): boolean;
+  findGroupCoordinator(of: { readonly groupId: string; readonly coordinatorType: number }): Promise<{
+    readonly coordinator: { readonly nodeId: number };
+  }>;
+}
+
+/** kafkajs' member of a group. */
+export interface ConsumerGroup {
+  readonly groupId: string;
+  readonly cluster: GroupCluster;
+  /** Changes with each heartbeat that is answered. */
+  readonly lastRequest: number;
+  readonly retrier: Retrier;
+  coordinator: GroupBroker | null;
+  offsetManager: { coordinator: GroupBroker } | null;
+  connect: (this: ConsumerGroup) => Promise<void>;
+  joinAndSync: (this: ConsumerGroup) => Promise<void>;
+  heartbeat: (this: ConsumerGroup, options: { readonly interval: number }) => Promise<void>;
+  recoverFromFetch: (this: ConsumerGroup, error: unknown) => Promise<void>;
+}
+
+/** A consumer's connections. */
+export interface GroupCluster {
+  readonly brokerPool: {
+    readonly brokers: Readonly<Record<string, GroupBroker>>;
+    findBroker(of: { readonly nodeId: number }): Promise<GroupBroker>;
+  };
+  refreshMetadata(): Promise<void>;
+}
+
+/** Runs work again as long as it fails, with waits in between and a bound on the number of failures. */
+export type Retrier = (work: RetriedWork) => Promise<unknown>;
+
+export type RetriedWork = (bail: (error: Error) => void, retryCount: number, retryTime: number) => Promise<unknown>;
+
+/** What keeps the fetchers of a consumer going. */
+export interface Runner {
+  readonly consumerGroup: ConsumerGroup;
+  retrier: Retrier;
+  scheduleFetchManager: (this: Runner) => void;
+}

@@ -1,0 +1,84 @@
+import { type Cancel, type Clock } from '../../kernel/clock.ts';
+import { type Membership } from './coordinator-repair.ts';
+
+/** While heartbeats fail they are tried as often as this, however long the session is. */
+const FAILING_MS = 1000;
+/** An answer that takes longer than this share of a session may never come. */
+const LATE_SHARE = 0.25;
+const LATE_AT_LEAST_MS = 1000;
+
+export interface HeartOptions {
+  readonly clock: Clock;
+  readonly sessionTimeoutMs: number;
+  /** How often the broker is told that the member is alive. */
+  readonly intervalMs: number;
+  /** Null: not in a generation of the group now, so there is nobody to tell. */
+  readonly membership: () => Membership | null;
+}
+
+/**
+ * Sends heartbeats at their times, from `start` to `stop`, whatever the fetchers wait for: kafkajs sends its own between
+ * fetches only, and its fetchers may wait for the brokers' metadata for as long as a partition has no leader. When an
+ * answer is late it asks the other brokers who coordinates the group.
+ *
+ * An answer that refuses (a rebalance, an eviction) is not acted on here: kafkajs' own next heartbeat gets it too.
+ */
+export class Heart {
+  readonly #options: HeartOptions;
+  readonly #lateMs: number;
+  #cancel: Cancel | null = null;
+  /** When the heartbeat under way was begun, monotonic; null: none is. */
+  #sinceMs: number | null = null;
+  #failing = false;
+  #looking = false;
+
+  constructor(options: HeartOptions) {
+    this.#options = options;
+    this.#lateMs = Math.max(LATE_AT_LEAST_MS, LATE_SHARE * options.sessionTimeoutMs);
+  }
+
+  start(): void {
+    if (this.#cancel === null) this.#next();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #next(): void {
+    const { clock, intervalMs } = this.#options;
+    const isIll = this.#failing || this.#sinceMs !== null;
+    this.#cancel = clock.after(isIll ? Math.min(intervalMs, FAILING_MS) : intervalMs, this.#tick);
+  }
+
+  readonly #tick = (): void => {
+    const { clock, membership } = this.#options;
+    const own = membership();
+    if (own !== null) {
+      if (this.#sinceMs === null) void this.#beat(own);
+      else if (clock.monotonicMs() - this.#sinceMs >= this.#lateMs) void this.#look(own);
+    }
+    this.#next();
+  };
+
+  async #beat(own: Membership): Promise<void> {
+    const { clock, intervalMs } = this.#options;
+    this.#sinceMs = clock.monotonicMs();
+    try {
+      // Half: it comes at this tick, though the last one was answered a little after its own.
+      await own.heartbeat(intervalMs / 2);
+      this.#failing = false;
+    } catch {
+      this.#failing = true;
+    }
+    this.#sinceMs = null;
+  }
+
+  async #look(own: Membership): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    await own.findCoordinator();
+    this.#looking = false;
+  }
+}

@@ -1,0 +1,30 @@
+import { type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
+import { type Clock } from '../../kernel/clock.ts';
+import { type AssignUnits, type Assignor } from './assigner.ts';
+import { type KafkaClient } from './client.ts';
+import { type FenceFeed } from './fence-feed.ts';
+import { type OffsetReader } from './offset-reader.ts';
+
+/** What one membership of a group is made from, and whom it tells. */
+export interface MemberOptions {
+  readonly client: KafkaClient;
+  readonly groupId: string;
+  readonly sessionTimeoutMs: number;
+  readonly topics: readonly string[];
+  readonly clock: Clock;
+  readonly draw: () => number;
+  readonly fence: FenceFeed;
+  readonly offsets: OffsetReader;
+  readonly assignor: Assignor;
+  readonly assign: AssignUnits;
+  /** After this long what is known of the topics is asked for again: so new partitions are noticed. */
+  readonly metadataMaxAgeMs: number;
+  readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
+  readonly events: Omit<SourceEvents, 'lost'>;
+  /** A try to read offsets back after a join failed; it is repeated. */
+  readonly onReadBackFailed: (error: string) => void;
+  /** The log does not hold the offset that is to be read next; the membership ends at once. */
+  readonly onOutOfRange: (at: TopicPartition, expected: bigint) => void;
+  /** Once: the membership is over. */
+  readonly onEnd: (error: string) => void;
+}
