@@ -1,5 +1,7 @@
 import { type Config } from '../config/config.ts';
+import { behindFloodgates } from '../dead-letters/floodgated.ts';
 import { createDeadLetters } from '../dead-letters/writer.ts';
+import { createCardGuard } from '../screening/card-guard.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../edges/kafka/admin.ts';
 import { FenceFeed } from '../edges/kafka/fence-feed.ts';
 import { createKafkaSource } from '../edges/kafka/source.ts';
@@ -19,6 +21,8 @@ import { type Emit } from '../kernel/emit.ts';
 import { Fault, isFault, nameOf } from '../kernel/fault.ts';
 import { ReleaseStack } from '../lifecycle/release-stack.ts';
 import { StopRequest } from '../lifecycle/stop-request.ts';
+import { type Mapping } from '../mapping/mapper.ts';
+import { type Gate } from '../resilience/gate.ts';
 import { type FraudReview, type FraudScore } from '../screening/avro.generated.ts';
 import { fanOut } from '../telemetry/fan-out.ts';
 import { Health } from '../telemetry/health.ts';
@@ -29,6 +33,7 @@ import { LateEncoder } from './late-encoder.ts';
 import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { createReviews } from './reviews.ts';
+import { Secrets } from './secrets.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
 import { settleStart } from './start-from.ts';
 import { requireTopics } from './topics.ts';
@@ -42,6 +47,8 @@ const PARTITION_RECORDS = 1024;
 
 export interface ConnectorOptions {
   readonly config: Config;
+  /** Compiled from `config.mapping`. */
+  readonly mapping: Mapping;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly draw: Draw;
@@ -80,6 +87,7 @@ class Connector {
   readonly #clock: Clock;
   readonly #version = ownVersion();
   readonly #connector = `fraud-screening-connector/${this.#version}`;
+  readonly #secrets: Secrets;
   readonly #stop = new StopRequest();
   readonly #opened = new ReleaseStack();
   readonly #health: Health;
@@ -87,16 +95,25 @@ class Connector {
   readonly #emit: Emit;
   readonly #startedMs: number;
   #engine: Engine | null = null;
+  #gates: readonly Gate[] = [];
 
   constructor(options: ConnectorOptions) {
     const { config, clock, terminal } = options;
     this.#options = options;
     this.#config = config;
     this.#clock = clock;
+    this.#secrets = new Secrets(config);
     this.#startedMs = clock.monotonicMs();
     const version = this.#version;
     const status = (): EngineStatus | null => this.#engine?.status() ?? null;
-    this.#health = new Health({ version, account: config.account, flows: config.flows, clock, status });
+    this.#health = new Health({
+      version,
+      account: config.account,
+      flows: config.flows,
+      clock,
+      status,
+      gates: () => this.#gates.map((gate) => gate.report()),
+    });
     this.#metrics = new Metrics({ version, clock, status });
     const log = createLog({
       level: config.logLevel,
@@ -153,7 +170,13 @@ class Connector {
       await ops.close();
     });
     const kafka = kafkaOf(config, emit);
-    const registry = registryOf(config, { clock });
+    const secrets = this.#secrets;
+    const unwatch = secrets.watch({ clock, emit });
+    this.#opened.push('secret files', async () => {
+      unwatch();
+      await Promise.resolve();
+    });
+    const registry = registryOf(config, { clock }, () => secrets.registryPassword());
     this.#opened.push('registry', async () => {
       await registry.close();
     });
@@ -170,7 +193,19 @@ class Connector {
     const reviewEncoder = new LateEncoder<FraudReview>();
     const reading = config.flows.has('scoring') || config.flows.has('sync');
     const flows = reading
-      ? createFlows({ config, version: this.#version, registry, writer, scoreEncoder, fence, clock, draw, emit })
+      ? createFlows({
+          config,
+          secrets,
+          version: this.#version,
+          mapping: this.#options.mapping,
+          registry,
+          writer,
+          scoreEncoder,
+          fence,
+          clock,
+          draw,
+          emit,
+        })
       : null;
     if (config.flows.has('reviews')) await this.#listen(writer, reviewEncoder);
     const cluster = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
@@ -188,6 +223,7 @@ class Connector {
     const { webhook } = this.#config;
     const receiver = createReviews({
       config: this.#config,
+      secrets: this.#secrets,
       connector: this.#connector,
       writer,
       encoder,
@@ -259,11 +295,12 @@ class Connector {
         flows.alignment.compareTopics(partitions[topics.created] ?? 0, partitions[topics.authorized] ?? 0);
       },
     });
-    const deadLetters = createDeadLetters({
+    const letters = createDeadLetters({
       writer,
       suffix: topics.deadLetterSuffix,
       account,
       connector: this.#connector,
+      guard: createCardGuard(this.#config.cardGuardExempt),
       clock,
       emit,
       deadlineMs: writeDeadlineMs(this.#config),
@@ -271,7 +308,7 @@ class Connector {
     const engine = new Engine({
       source,
       flows: flows.byTopic,
-      deadLetters,
+      deadLetters: behindFloodgates(letters, flows.gates),
       schemas: registry,
       clock,
       draw,
@@ -299,6 +336,7 @@ class Connector {
     // The first login is not waited for: records that find no session wait, and say so.
     void flows.api.login();
     this.#engine = engine;
+    this.#gates = [...flows.gates.values()];
     await engine.start();
     const wanted = (): boolean => flows.alignment.wantsWatermark();
     const end = keepWatermarksFresh({ admin, engine, topic: topics.created, wanted, clock });

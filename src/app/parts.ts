@@ -10,13 +10,17 @@ export function kafkaOf({ kafka }: Config, emit: Emit): KafkaClient {
   return createKafkaClient({ brokers, clientId, sessionTimeoutMs }, emit);
 }
 
-/** The schema registry of a configuration; opens nothing. */
-export function registryOf({ registry, kafka }: Config, deps: { readonly clock: Clock }): SchemaRegistryEdge {
+/** The schema registry of a configuration; opens nothing. `password` null: the one that was read at start. */
+export function registryOf(
+  { registry, kafka }: Config,
+  deps: { readonly clock: Clock },
+  password: (() => string | null) | null = null,
+): SchemaRegistryEdge {
   return createSchemaRegistry(
     {
       url: registry.url,
       username: registry.username ?? undefined,
-      password: registry.password ?? undefined,
+      password: password ?? ((): string | null => registry.password),
       clientId: kafka.clientId,
     },
     deps,

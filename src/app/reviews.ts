@@ -8,9 +8,11 @@ import { type WebhookReceiver } from '../reviews/ports.ts';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../reviews/verify.ts';
 import { type FraudReview } from '../screening/avro.generated.ts';
 import { eventSource } from './parts.ts';
+import { type Secrets } from './secrets.ts';
 
 export interface ReviewsParts {
   readonly config: Config;
+  readonly secrets: Secrets;
   readonly connector: string;
   readonly writer: RecordWriter;
   readonly encoder: ValueEncoder<FraudReview>;
@@ -19,11 +21,12 @@ export interface ReviewsParts {
 }
 
 /** The receiver of webhooks of a configuration. */
-export function createReviews({ config, connector, writer, encoder, clock, emit }: ReviewsParts): WebhookReceiver {
+export function createReviews(parts: ReviewsParts): WebhookReceiver {
+  const { config, secrets, connector, writer, encoder, clock, emit } = parts;
   const { webhook, topics, account } = config;
   const parkingTopic = `${topics.reviews}${topics.deadLetterSuffix}`;
   return createReviewsBridge({
-    secrets: () => webhook.secrets,
+    secrets: () => secrets.webhookSecrets(),
     writer,
     encoder,
     topic: topics.reviews,

@@ -67,19 +67,23 @@ async function settleTopic(parts: StartParts, topic: string): Promise<boolean> {
   return false;
 }
 
+/** How many records a person has to decide about before a group that is new to a topic, and was not told, may begin; 0: none. Only reads. */
+export async function undecidedRecords(admin: KafkaAdmin, topic: string, nowMs: number): Promise<bigint> {
+  const marks = await admin.watermarks(topic);
+  const recent = await admin.offsetsAt(topic, nowMs - OLD_MS);
+  const isOld = marks.some(({ partition, low, high }) => (recent.get(partition) ?? high) > low);
+  return isOld ? marks.reduce((sum, { low, high }) => sum + (high - low), 0n) : 0n;
+}
+
 /** How many records a person has to decide about; 0: the group may begin. */
 async function begin({ admin, config, clock }: StartParts, topic: string): Promise<bigint> {
   const { groupId, startFrom } = config.kafka;
   if (await admin.hasCommitted(groupId, topic)) return 0n;
   const nowMs = clock.nowMs();
-  const start = startFrom === null ? null : readStartFrom(startFrom, nowMs);
-  if (start?.do === 'earliest') return 0n;
+  if (startFrom === null) return await undecidedRecords(admin, topic, nowMs);
+  const start = readStartFrom(startFrom, nowMs);
+  if (start.do === 'earliest') return 0n;
   const marks = await admin.watermarks(topic);
-  if (start === null) {
-    const recent = await admin.offsetsAt(topic, nowMs - OLD_MS);
-    const isOld = marks.some(({ partition, low, high }) => (recent.get(partition) ?? high) > low);
-    return isOld ? marks.reduce((sum, { low, high }) => sum + (high - low), 0n) : 0n;
-  }
   const ends = new Map(marks.map(({ partition, high }) => [partition, high]));
   await admin.commitFor(groupId, topic, start.do === 'latest' ? ends : await admin.offsetsAt(topic, start.ms));
   return 0n;

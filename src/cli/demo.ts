@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { runDemo } from '../app/demo/demo.ts';
 import { systemClock, systemDraw } from '../edges/system/clock.ts';
+import { canDraw, openScreen, wantsColour } from '../edges/system/screen.ts';
 import { duration, wholeNumber } from './number.ts';
 import { type Cli } from './cli.ts';
 
@@ -23,8 +24,10 @@ export function addDemo(program: Command, { terminal, work }: Cli): void {
       const forMs = options.for ?? (terminal.isInteractive && !json ? null : ELSEWHERE_MS);
       const { rate } = options;
       const node = process.execPath;
+      const isLive = !json && canDraw(terminal.env, terminal.isInteractive);
+      const live = isLive ? { openScreen, colour: wantsColour(terminal.env) } : null;
       await work(
-        async () => await runDemo({ terminal, clock: systemClock, draw: systemDraw, node, forMs, rate, json }),
+        async () => await runDemo({ terminal, clock: systemClock, draw: systemDraw, node, forMs, rate, json, live }),
       );
     });
 }

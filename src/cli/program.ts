@@ -3,28 +3,34 @@ import { ownVersion } from '../edges/system/package-info.ts';
 import { type Terminal } from '../edges/system/terminal.ts';
 import { Fault, isFault, nameOf } from '../kernel/fault.ts';
 import { type Cli } from './cli.ts';
+import { addCheck } from './check.ts';
+import { addConfig } from './config-command.ts';
 import { addDemo } from './demo.ts';
+import { addExplain } from './explain.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSchemas } from './schemas.ts';
 import { addTopics } from './topics.ts';
 
 const EPILOGUE = `
-All else is configured by environment variables: docs/configuration.md.
+All else is configured by environment variables, or by a file of them (--env-file): docs/configuration.md.
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration (docs/codes.md).`;
 
 /** The command line of `fraud-connector`. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
   let exit = 0;
+  const program = new Command('fraud-connector');
   const cli: Cli = {
-    terminal,
+    terminal: { ...terminal, envFile: () => program.opts<{ envFile?: string }>().envFile },
     work: async (work) => {
       exit = await work();
     },
   };
-  const program = new Command('fraud-connector')
+  program
     .description('Joins Kafka payment topics to an HTTP fraud screening service.')
     .version(ownVersion())
+    .option('--env-file <file>', 'NAME=value lines, behind the environment; before or after the command')
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {
@@ -36,7 +42,8 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     })
     .showHelpAfterError('(`fraud-connector --help` shows the commands)')
     .addHelpText('after', EPILOGUE);
-  for (const add of [addRun, addDemo, addSandbox, addTopics, addSchemas]) add(program, cli);
+  for (const add of [addRun, addDemo, addSandbox, addTopics, addSchemas, addConfig, addCheck, addExplain])
+    add(program, cli);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;

@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { runConnector } from '../app/connector.ts';
+import { readMapping } from '../app/mapping.ts';
 import { systemClock, systemDraw } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
 import { type Cli } from './cli.ts';
@@ -13,7 +14,9 @@ export function addRun(program: Command, { terminal, work }: Cli): void {
     .action(async ({ flows }: { flows?: string }) => {
       await work(async () => {
         const config = readConfig(terminal, flows === undefined ? {} : { flows });
-        return await runConnector({ config, terminal, clock: systemClock, draw: systemDraw });
+        const { mapping, warnings } = readMapping(config);
+        for (const warning of warnings) terminal.complain(`warning: ${warning}`);
+        return await runConnector({ config, mapping, terminal, clock: systemClock, draw: systemDraw });
       });
     });
 }

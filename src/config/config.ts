@@ -1,5 +1,12 @@
 import { type RunnableFlow } from './kinds.ts';
-import { type LogLevel, type Ordering, type SignatureForm, type TimestampForm, type Values } from './options.ts';
+import {
+  type LogLevel,
+  type Ordering,
+  type SecretName,
+  type SignatureForm,
+  type TimestampForm,
+  type Values,
+} from './values.ts';
 
 /** The configuration of one process: checked as a whole, in the units its names tell. */
 export interface Config {
@@ -40,8 +47,21 @@ export interface Config {
     readonly password: string;
     readonly timeoutMs: number;
     readonly connectTimeoutMs: number;
+    /** Null: no limit. */
+    readonly maxRequestsPerSecond: number | null;
+    readonly forwardIp: boolean;
+    /** Null: none is sent. */
+    readonly idempotencyHeader: string | null;
   };
-  readonly scoring: { readonly concurrency: number; readonly ordering: Ordering; readonly scoreOnRefusal: boolean };
+  readonly scoring: {
+    readonly concurrency: number;
+    readonly ordering: Ordering;
+    readonly scoreOnRefusal: boolean;
+    readonly maxAttempts: number;
+    readonly refuseAfterMs: number;
+  };
+  /** 1: the floodgate is off. */
+  readonly floodgateMaxShare: number;
   readonly sync: {
     readonly batchMaxRecords: number;
     readonly batchMaxBytes: number;
@@ -58,6 +78,10 @@ export interface Config {
     readonly exemptionAsArray: boolean;
   };
   readonly recordMaxBytes: number;
+  /** The text of the mapping file; null: records are not mapped. */
+  readonly mapping: string | null;
+  /** Names of datapoints, beside the ids. */
+  readonly cardGuardExempt: readonly string[];
   /** Per flow. */
   readonly buffer: { readonly maxRecords: number; readonly maxBytes: number };
   readonly commitIntervalMs: number;
@@ -75,6 +99,8 @@ export interface Config {
     readonly publishTimeoutMs: number;
   };
   readonly ops: { readonly host: string; readonly port: number };
+  /** The files that secrets were read from, to be read again: path by option. */
+  readonly secretFiles: ReadonlyMap<SecretName, string>;
   readonly logLevel: LogLevel;
 }
 
@@ -97,7 +123,7 @@ export function withDerived(values: Values): Values {
 }
 
 /** The configuration that checked values make. */
-export function toConfig(given: Values): Config {
+export function toConfig(given: Values, secretFiles: Config['secretFiles']): Config {
   const values = withDerived(given);
   const registryUser = values.SCHEMA_REGISTRY_USERNAME;
   return {
@@ -131,12 +157,18 @@ export function toConfig(given: Values): Config {
       password: values.SERVICE_PASSWORD,
       timeoutMs: values.SERVICE_TIMEOUT_MS ?? 0,
       connectTimeoutMs: values.SERVICE_CONNECT_TIMEOUT_MS,
+      maxRequestsPerSecond: values.SERVICE_MAX_REQUESTS_PER_SECOND,
+      forwardIp: values.SERVICE_FORWARD_IP,
+      idempotencyHeader: values.SERVICE_IDEMPOTENCY_HEADER,
     },
     scoring: {
       concurrency: values.SCORING_CONCURRENCY,
       ordering: values.SCORING_ORDERING,
       scoreOnRefusal: values.SCORE_ON_REFUSAL,
+      maxAttempts: values.SCORING_MAX_ATTEMPTS,
+      refuseAfterMs: values.SCORING_REFUSE_AFTER_MS,
     },
+    floodgateMaxShare: values.FLOODGATE_MAX_SHARE,
     sync: {
       batchMaxRecords: values.SYNC_BATCH_MAX_RECORDS,
       batchMaxBytes: values.SYNC_BATCH_MAX_BYTES,
@@ -150,6 +182,8 @@ export function toConfig(given: Values): Config {
       exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
     },
     recordMaxBytes: values.RECORD_MAX_BYTES,
+    mapping: values.MAPPING_FILE,
+    cardGuardExempt: values.CARD_GUARD_EXEMPT,
     buffer: { maxRecords: values.BUFFER_MAX_RECORDS, maxBytes: values.BUFFER_MAX_BYTES },
     commitIntervalMs: values.COMMIT_INTERVAL_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
@@ -165,6 +199,7 @@ export function toConfig(given: Values): Config {
       publishTimeoutMs: values.WEBHOOK_PUBLISH_TIMEOUT_MS,
     },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    secretFiles,
     logLevel: values.LOG_LEVEL,
   };
 }

@@ -79,10 +79,28 @@ export function integer(said: Said & Limits & { readonly absent: number }): Opti
   return option(said, { accepts: ofUnit(said), read: readInteger(said), absent: said.absent });
 }
 
-/** A whole number within limits whose default follows from other options: null until then. */
+/** A whole number within limits, null where it is not given: its default follows from other options, or there is none. */
 export function derivedInteger(said: Said & Limits & { readonly shownDefault: string }): Option<number | null> {
   const { shownDefault } = said;
   return option<number | null>(said, { accepts: ofUnit(said), read: readInteger(said), absent: null, shownDefault });
+}
+
+/** A part of a whole, from 0 to 1. */
+export function share(said: Said & { readonly absent: number }): Option<number> {
+  return option(said, {
+    accepts: 'a number from 0 to 1 such as `0.05`',
+    read: (given) => (/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(given) ? Number(given) : undefined),
+    absent: said.absent,
+  });
+}
+
+/** A text of a given pattern, null where it is not given. */
+export function optionalText(said: Said & Pick<TextRule, 'accepts' | 'pattern'>): Option<string | null> {
+  return option<string | null>(said, {
+    accepts: said.accepts,
+    read: (given) => (said.pattern.test(given) ? given : undefined),
+    absent: null,
+  });
 }
 
 interface TextRule {
@@ -204,7 +222,9 @@ export function secrets(said: Said & { readonly most: number; readonly minBytes:
     read: (given) => {
       const named = parts(given.replaceAll(/[\r\n]+/g, ','));
       const fits = named.length > 0 && named.length <= most;
-      return fits && named.every((each) => Buffer.byteLength(each) >= minBytes) ? named : undefined;
+      return fits && named.every((each) => Buffer.byteLength(each) >= minBytes && !/\p{Cc}/u.test(each))
+        ? named
+        : undefined;
     },
     absent: [],
     secret: true,
@@ -225,5 +245,16 @@ export function linesFile(said: Said): Option<ReadonlySet<string> | null> {
     absent: null,
     fromFile: true,
     show: (value) => (value === null ? '' : `(${String(value.size)} values)`),
+  });
+}
+
+/** The path of a file whose text is the value; what is in it is judged by who uses it. */
+export function textFile(said: Said): Option<string | null> {
+  return option<string | null>(said, {
+    accepts: 'the path of a readable file that is not empty',
+    read: (content) => (content.trim() === '' ? undefined : content),
+    absent: null,
+    fromFile: true,
+    show: (value) => (value === null ? '' : `(${String(Buffer.byteLength(value))} bytes)`),
   });
 }

@@ -2,9 +2,9 @@ import { Fault } from '../kernel/fault.ts';
 import { type Config, longestTimeoutMs, toConfig } from './config.ts';
 import { isPrivateOnTheWire } from './kinds.ts';
 import { hostOf, isLoopback } from './loopback.ts';
-import { type OptionName, type Values } from './options.ts';
-import { type ConfigSource, type ReadValues, readValues } from './read.ts';
+import { type ConfigSource, type ReadValues, readValues, secretFileOf } from './read.ts';
 import { judgeUnknownNames } from './unknown-names.ts';
+import { type OptionName, type SecretName, type Values } from './values.ts';
 
 /** A rule over several options: asked only when none of them has a problem of its own. Null: kept. */
 interface Rule {
@@ -104,16 +104,39 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
   return warnings;
 }
 
+/** What was read, and everything that is to be said of it. */
+export interface JudgedConfig {
+  readonly read: ReadValues;
+  /** A line each: the option, what is wrong (never a secret's value), what is accepted. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads a configuration and judges it as a whole; throws nothing. */
+export function judgeConfig(source: ConfigSource): JudgedConfig {
+  const { env, envFile } = source;
+  const read = readValues(source);
+  const unknown = judgeUnknownNames({ ...envFile?.values, ...env }, read.values.CONFIG_STRICT);
+  const problems = [...(envFile?.problems ?? []), ...read.refused.values(), ...brokenRules(read), ...unknown.problems];
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: 0 turns the check of certificates off for everything; leave it out.');
+  const warnings = [...(envFile?.warnings ?? []), ...warningsOf(read), ...unknown.warnings];
+  return { read, problems, warnings };
+}
+
+const SECRETS: readonly SecretName[] = ['SCHEMA_REGISTRY_PASSWORD', 'SERVICE_PASSWORD', 'WEBHOOK_SECRETS'];
+
+function secretFiles(source: ConfigSource): ReadonlyMap<SecretName, string> {
+  const paths = SECRETS.map((name) => [name, secretFileOf(source, name)] as const);
+  return new Map(paths.filter((pair): pair is readonly [SecretName, string] => pair[1] !== undefined));
+}
+
 /**
  * The configuration that an environment describes, or ONE `Fault` CONFIG_INVALID whose message has a line for every
  * problem: the option, what is wrong (never a secret's value), what is accepted.
  */
 export function loadConfig(source: ConfigSource): { readonly config: Config; readonly warnings: readonly string[] } {
-  const read = readValues(source);
-  const unknown = judgeUnknownNames(source.env, read.values.CONFIG_STRICT);
-  const problems = [...read.refused.values(), ...brokenRules(read), ...unknown.problems];
-  if (source.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
-    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: 0 turns the check of certificates off for everything; leave it out.');
+  const { read, problems, warnings } = judgeConfig(source);
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'One option is' : `${String(problems.length)} options are`;
     throw new Fault(
@@ -121,5 +144,5 @@ export function loadConfig(source: ConfigSource): { readonly config: Config; rea
       [`${count} missing or wrong:`, ...problems.map((line) => `  ${line}`)].join('\n'),
     );
   }
-  return { config: toConfig(read.values), warnings: [...warningsOf(read), ...unknown.warnings] };
+  return { config: toConfig(read.values, secretFiles(source)), warnings };
 }

@@ -8,79 +8,16 @@ import {
   linesFile,
   list,
   type Option,
+  optionalText,
   type RunnableFlow,
   secret,
   secrets,
+  share,
   text,
+  textFile,
   url,
 } from './kinds.ts';
-
-export type Ordering = 'key' | 'transaction';
-export type SignatureForm = 'hex' | 'base64';
-export type TimestampForm = 'rfc3339' | 'unix_s' | 'unix_ms';
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-
-/** Every option by its name in the environment, with the type of its value. */
-export interface Values {
-  readonly ACCOUNT: string;
-  readonly FLOWS: readonly RunnableFlow[];
-  readonly LOG_LEVEL: LogLevel;
-  readonly CONFIG_STRICT: boolean;
-  readonly KAFKA_BROKERS: readonly string[];
-  readonly KAFKA_CLIENT_ID: string;
-  readonly KAFKA_GROUP_ID: string;
-  readonly KAFKA_ALLOW_PLAINTEXT: boolean;
-  readonly KAFKA_SESSION_TIMEOUT_MS: number;
-  readonly KAFKA_START_FROM: string;
-  readonly KAFKA_ASSIGNOR: 'co-partitioned-sticky' | 'round-robin';
-  readonly KAFKA_OFFSET_GAP: 'earliest' | 'stop';
-  readonly PARK_POSITIONS: readonly string[];
-  readonly TOPIC_CREATED: string;
-  readonly TOPIC_AUTHORIZED: string;
-  readonly TOPIC_REVIEWS: string;
-  readonly TOPIC_SCORES: string;
-  readonly TOPIC_DLQ_SUFFIX: string;
-  readonly SCHEMA_REGISTRY_URL: string;
-  readonly SCHEMA_REGISTRY_USERNAME: string;
-  readonly SCHEMA_REGISTRY_PASSWORD: string;
-  readonly SERVICE_BASE_URL: string;
-  readonly SERVICE_USERNAME: string;
-  readonly SERVICE_PASSWORD: string;
-  readonly SERVICE_ALLOW_HTTP: boolean;
-  readonly SERVICE_TIMEOUT_MS: number | null;
-  readonly SERVICE_CONNECT_TIMEOUT_MS: number;
-  readonly SCORING_CONCURRENCY: number;
-  readonly SCORING_ORDERING: Ordering;
-  readonly SCORE_ON_REFUSAL: boolean;
-  readonly RECORD_MAX_BYTES: number;
-  readonly SYNC_TIMEOUT_MS: number | null;
-  readonly SYNC_BATCH_MAX_RECORDS: number;
-  readonly SYNC_BATCH_MAX_BYTES: number;
-  readonly SYNC_BATCH_MAX_AGE_MS: number;
-  readonly SYNC_BATCHES_IN_FLIGHT: number;
-  readonly SYNC_SCORE_WAIT_MS: number;
-  readonly SYNC_CHARGEBACK_PROTECTION: boolean;
-  readonly SYNC_CARD_METHODS: readonly string[];
-  readonly SYNC_ISSUER_REASON_CODES_FILE: ReadonlySet<string> | null;
-  readonly SYNC_EXEMPTION_AS_ARRAY: boolean;
-  readonly BUFFER_MAX_RECORDS: number;
-  readonly BUFFER_MAX_BYTES: number;
-  readonly COMMIT_INTERVAL_MS: number;
-  readonly DRAIN_TIMEOUT_MS: number;
-  readonly WEBHOOK_HOST: string;
-  readonly WEBHOOK_PORT: number;
-  readonly WEBHOOK_PATH: string;
-  readonly WEBHOOK_SECRETS: readonly string[];
-  readonly WEBHOOK_SIGNATURE_FORMS: readonly SignatureForm[];
-  readonly WEBHOOK_TIMESTAMP_FORMS: readonly TimestampForm[];
-  readonly WEBHOOK_TOLERANCE_SECONDS: number;
-  readonly WEBHOOK_MAX_BYTES: number;
-  readonly WEBHOOK_PUBLISH_TIMEOUT_MS: number;
-  readonly OPS_HOST: string;
-  readonly OPS_PORT: number;
-}
-
-export type OptionName = keyof Values;
+import { type OptionName, type Values } from './values.ts';
 
 const CALLING_FLOWS: readonly RunnableFlow[] = ['scoring', 'sync'];
 const NAME = { accepts: '1 to 100 letters, digits, dots, dashes or underscores', pattern: /^[\w.-]{1,100}$/ };
@@ -89,7 +26,11 @@ const TOPIC = {
   pattern: /^(?!\.{1,2}$)[\w.-]{1,249}$/,
 };
 const HOST = { accepts: 'a host name or an address', pattern: /^[A-Za-z0-9.:_-]{1,255}$/ };
+const PORT = String.raw`([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`;
 const PRINTABLE = { accepts: 'a text of printable characters', pattern: /^\P{Cc}{1,255}$/u };
+/** A name of RFC 9110 (section 5.1, token), and none of those that the client or HTTP itself sets. */
+const HEADER =
+  /^(?!(?:accept|authorization|connection|content-length|content-type|date|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-for)$)[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i;
 const PORTS = { min: 0, max: 65_535 };
 const UP_TO_A_MINUTE = { min: 100, max: 60_000, unit: 'milliseconds' } as const;
 const MIB = 1_048_576;
@@ -118,7 +59,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
 
   KAFKA_BROKERS: list({
     accepts: '`host:port`, comma separated',
-    pattern: /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([1-9]\d{0,4})$/,
+    pattern: new RegExp(String.raw`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):${PORT}$`),
     neededBy: EVERY_FLOW,
     doc: 'Brokers to learn the cluster from.',
   }),
@@ -137,7 +78,8 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   KAFKA_START_FROM: text({
     accepts: '`earliest`, `latest`, a time such as `2026-03-01T00:00:00Z`, or a span back from now such as `-24h`',
-    pattern: /^(earliest|latest|-\d{1,9}[smhd]|\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}))$/,
+    pattern:
+      /^(earliest|latest|-\d{1,9}[smhd]|\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d))$/,
     doc: 'Where a group that has committed nothing of a topic begins. Without it, such a group holds when the topic has records older than an hour, naming how many would be sent. A group that is known goes on where it was.',
   }),
   KAFKA_ASSIGNOR: choice({
@@ -204,12 +146,44 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     absent: 2000,
     doc: 'For a connection with its TLS handshake.',
   }),
+  SERVICE_MAX_REQUESTS_PER_SECOND: derivedInteger({
+    min: 1,
+    max: 100_000,
+    shownDefault: 'none',
+    doc: 'Requests a second at most, per process. None: as many as the concurrency allows.',
+  }),
+  SERVICE_FORWARD_IP: flag({
+    absent: false,
+    doc: "A payment's `ip`, where it is a valid address, also goes out as the header `X-Forwarded-For`.",
+  }),
+  SERVICE_IDEMPOTENCY_HEADER: optionalText({
+    accepts: 'the name of a header that is not set otherwise, such as `Idempotency-Key`',
+    pattern: HEADER,
+    doc: 'A header that is the same for every attempt to score one record: a SHA-256 of its position and trans_id.',
+  }),
 
   SCORING_CONCURRENCY: integer({ min: 1, max: 1024, absent: 64, doc: 'Scoring requests at once, per process.' }),
   SCORING_ORDERING: choice({
     of: ['key', 'transaction'],
     absent: 'key',
     doc: 'What is kept in order: records of one key (without a key, of one trans_id), or of one trans_id whatever the key.',
+  }),
+  SCORING_MAX_ATTEMPTS: integer({
+    min: 1,
+    max: 1000,
+    absent: 8,
+    doc: 'A record that the service answers with 500 or `error_msg` becomes a dead letter after this many attempts, if others succeed meanwhile.',
+  }),
+  SCORING_REFUSE_AFTER_MS: integer({
+    min: 0,
+    max: 86_400_000,
+    unit: 'milliseconds',
+    absent: 300_000,
+    doc: 'And not before those attempts have gone on for this long.',
+  }),
+  FLOODGATE_MAX_SHARE: share({
+    absent: 0.05,
+    doc: 'More dead letters than this share of the records of five minutes (of 100 at least) hold a flow until a probe succeeds, as 10 refusals in a row do. 1: neither holds it.',
   }),
   SCORE_ON_REFUSAL: flag({
     absent: true,
@@ -221,6 +195,14 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     unit: 'bytes',
     absent: MIB,
     doc: 'A larger record becomes the dead letter `record_too_large`.',
+  }),
+  MAPPING_FILE: textFile({
+    doc: 'How records of other shapes become datapoints (docs/mapping.md). None: records have the names and values of the service.',
+  }),
+  CARD_GUARD_EXEMPT: list({
+    accepts: 'names of datapoints, comma separated',
+    pattern: /^\w{1,64}$/,
+    doc: 'Datapoints that may hold what looks like a card number, at whatever depth they stand; beside the ids, which always may.',
   }),
 
   SYNC_TIMEOUT_MS: derivedInteger({

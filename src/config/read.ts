@@ -1,20 +1,24 @@
 import { nameOf } from '../kernel/fault.ts';
+import { type EnvFile } from './env-file.ts';
 import { type Option, type RunnableFlow } from './kinds.ts';
-import { OPTION_NAMES, OPTIONS, type OptionName, type Values } from './options.ts';
+import { OPTION_NAMES, OPTIONS } from './options.ts';
 import { isServiceLink } from './unknown-names.ts';
+import { type OptionName, type SecretName, type Values } from './values.ts';
 
 /** Where options come from. */
 export interface ConfigSource {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What `--env-file` names: stands behind `env`, where an empty value is the same as none. */
+  readonly envFile?: EnvFile;
   /** The content of a file as UTF-8; throws where there is none. */
   readonly readFile: (path: string) => string;
   /** The flag `--flows`, which wins over `FLOWS`. */
   readonly flows?: string;
   /** Only options that begin so must be given: for commands that use nothing else. */
-  readonly requires?: 'KAFKA_' | 'SCHEMA_REGISTRY_';
+  readonly requires?: 'KAFKA_' | 'SCHEMA_REGISTRY_' | 'MAPPING_';
 }
 
-export type Origin = 'default' | 'environment' | 'file' | 'flag';
+export type Origin = 'default' | 'environment' | 'env-file' | 'file' | 'flag';
 
 /** All values, with what was wrong with them; a refused option has its default, so that others can be judged. */
 export interface ReadValues {
@@ -35,27 +39,56 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
 }
 
+/** An editor's newline at the end is no part of a value. */
+function withoutNewline(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
+
+/** The value of a secret whose file has this content; undefined: the option's rule refuses it. */
+export function readSecret<N extends SecretName>(name: N, content: string): Values[N] | undefined {
+  const row: Option<Values[N]> = OPTIONS[name];
+  return row.read(withoutNewline(content));
+}
+
 function contentOf(source: ConfigSource, variable: string, path: string): Given {
   try {
-    // An editor's newline at the end is no part of a secret.
-    return { from: 'file', text: source.readFile(path).replace(/\r?\n$/, '') };
+    return { from: 'file', text: withoutNewline(source.readFile(path)) };
   } catch (error) {
     return { from: 'problem', problem: `${variable}: the file ${quoted(path)} cannot be read (${nameOf(error)}).` };
   }
 }
 
+function isGiven(name: OptionName, found: string | undefined): found is string {
+  if (found === undefined || isServiceLink(name, found)) return false;
+  return found !== '' || OPTIONS[name].emptyCounts;
+}
+
+/** Which of the two says something of an option; a secret that one gives by its file is not also asked of the other. */
+function speakerFor(source: ConfigSource, name: OptionName): Readonly<Record<string, string | undefined>> {
+  const { env, envFile } = source;
+  const isHere = isGiven(name, env[name]) || (OPTIONS[name].secret && (env[`${name}_FILE`] ?? '') !== '');
+  return isHere || envFile === undefined ? env : envFile.values;
+}
+
+/** The path of the file that a secret is read from; undefined: it is none, or is given by itself. */
+export function secretFileOf(source: ConfigSource, name: SecretName): string | undefined {
+  const path = speakerFor(source, name)[`${name}_FILE`];
+  return path === '' ? undefined : path;
+}
+
 function givenFor(source: ConfigSource, name: OptionName): Given {
-  const { secret, fromFile, emptyCounts } = OPTIONS[name];
+  const { secret, fromFile } = OPTIONS[name];
   if (name === 'FLOWS' && source.flows !== undefined) return { from: 'flag', text: source.flows };
-  const found = source.env[name];
-  const direct = found === undefined || isServiceLink(name, found) ? undefined : found;
-  const path = secret ? source.env[`${name}_FILE`] : undefined;
+  const env = speakerFor(source, name);
+  const direct = env[name];
+  const path = secret ? env[`${name}_FILE`] : undefined;
   if (path !== undefined && path !== '') {
     if (direct === undefined || direct === '') return contentOf(source, `${name}_FILE`, path);
     return { from: 'problem', problem: `${name}: given twice, here and by ${name}_FILE; leave one out.` };
   }
-  if (direct === undefined || (direct === '' && !emptyCounts)) return { from: 'nowhere' };
-  return fromFile ? contentOf(source, name, direct) : { from: 'environment', text: direct };
+  if (!isGiven(name, direct)) return { from: 'nowhere' };
+  if (fromFile) return contentOf(source, name, direct);
+  return { from: env === source.env ? 'environment' : 'env-file', text: direct };
 }
 
 type Judged<T> =

@@ -8,19 +8,20 @@ const PREFIXES = [
   'SERVICE_',
   'SCORING_',
   'SYNC_',
+  'CARD_GUARD_',
+  'FLOODGATE_',
   'BUFFER_',
   'WEBHOOK_',
   'OPS_',
 ] as const;
 /** Common elsewhere (`COMMIT_SHA`): a name with one of these counts only if it looks like a misspelt option. */
-const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'RECORD_', 'SCORE_'] as const;
+const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'MAPPING_', 'PARK_', 'RECORD_', 'SCORE_'] as const;
 
 /**
  * What would protect or change payment data, and is not there in this version: set all the same, it is refused, because
  * who sets it relies on it.
  */
-const NOT_SUPPORTED =
-  /^(KAFKA_(TLS|SASL)(_.*)?|(SCHEMA_REGISTRY|SERVICE|WEBHOOK)_TLS_.*|SERVICE_PROXY_URL|SERVICE_MAX_REQUESTS_PER_SECOND|MAPPING_FILE|CARD_GUARD_EXEMPT)$/;
+const NOT_SUPPORTED = /^(KAFKA_(TLS|SASL)(_.*)?|(SCHEMA_REGISTRY|SERVICE|WEBHOOK)_TLS_.*|SERVICE_PROXY_URL)$/;
 
 /** Variables that Kubernetes sets in every container for the services of its namespace. */
 const SERVICE_LINK_NAME = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;

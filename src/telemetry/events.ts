@@ -135,6 +135,16 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     fields: { topic: 'the dead-letter topic', reason: 'one of the letters of docs/codes.md' },
     counter: { name: 'dlq_total', labels: ['topic', 'reason'] },
   },
+  letter_withheld: {
+    level: 'warn',
+    means:
+      'A letter was written as a pointer: without key, value and headers of its record, with the place where it was read.',
+    fields: {
+      topic: 'the dead-letter topic',
+      why: '`card_data` (the record holds some), `too_large` or `invalid` (Kafka refused the whole letter)',
+    },
+    counter: { name: 'dlq_withheld_total', labels: ['topic', 'why'] },
+  },
   flow_broken: {
     level: 'error',
     means: 'The connector itself failed on a record: a defect. It tries again.',
@@ -239,6 +249,21 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     means: 'Kafka did not acknowledge a write; it is tried again.',
     fields: { topic: 'the topic', error: 'name of the error' },
     counter: { name: 'writer_retries_total', labels: ['topic'] },
+  },
+  secret_reloaded: {
+    level: 'info',
+    means: 'The file of a secret has changed, and what it holds now is in use.',
+    fields: { option: 'the option' },
+    counter: { name: 'secret_reloads_total', labels: ['option'] },
+  },
+  secret_reload_failed: {
+    level: 'error',
+    means: 'The file of a secret has changed, and what it holds now cannot be used: the last good one stays in use.',
+    fields: {
+      option: 'the option',
+      why: '`unreadable`, `empty`, or `refused` (not what the option accepts)',
+    },
+    counter: { name: 'secret_reload_failures_total', labels: ['option', 'why'] },
   },
   kafka_log: {
     level: 'info',

@@ -56,9 +56,35 @@ function configurationPage(): string {
   return page(
     'Configuration',
     [
-      'Set environment variables; a flag of the command line wins over them, and a default stands behind them. All problems are reported at once, and the process then ends with exit code 2 before it has opened anything.',
-      'A secret is given by itself or by a file (`<NAME>_FILE`, for mounted secrets; a newline at its end is no part of it), not both. An empty variable is the same as none, where the table says nothing else.',
-      'A variable that begins like one of these and is none of them is an error if it looks misspelt, or if `CONFIG_STRICT=true`, else a warning. What Kubernetes sets for services (`KAFKA_PORT=tcp://…`) is ignored. `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused. There is no TLS to Kafka and no SASL in this version: `KAFKA_TLS` and `KAFKA_SASL_…` are refused rather than ignored.',
+      'Set environment variables, or write them into a file and name it with `--env-file`; a flag of the command line wins over the environment, the environment over the file, and a default stands behind them. All problems are reported at once, and the process then ends with exit code 2 before it has opened anything.',
+      '```\nnpx fraud-connector config init .env         # every option, commented; never overwrites a file\nnpx fraud-connector config print --env-file .env   # what is in effect, and where each value comes from\nnpx fraud-connector check --env-file .env    # is everything there that run needs? (check.md)\nnpx fraud-connector run --env-file .env\n```',
+      [
+        '`config print` shows a line an option: its name, where its value comes from (`default`, `environment`, `env-file`, `file` for the content of a file that an option names, `flag`, `wrong`), the value; ',
+        'of secrets only that they are set. Where something is wrong it prints what could be read all the same, the problems go to standard error, and the exit code is 2. `--json` prints one object: `options`, `problems`, `warnings`. ',
+        '`config docs` prints the table below.',
+      ].join(''),
+      [
+        'An empty variable is the same as none, where the table says nothing else. A variable that begins like one of these and is none of them is an error if it looks misspelt, or if `CONFIG_STRICT=true`, else a warning. ',
+        'What Kubernetes sets for services (`KAFKA_PORT=tcp://…`) is ignored. `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused. There is no TLS to Kafka and no SASL in this version: ',
+        '`KAFKA_TLS` and `KAFKA_SASL_…` are refused rather than ignored.',
+      ].join(''),
+      [
+        '## Files of variables\n\n`--env-file FILE` stands before or after the command. One `NAME=value` a line, perhaps with `export ` before it; empty lines and lines that begin with `#` do not count. No space may stand before the `=`. ',
+        'Without quotes a value ends at a space with `#` behind it, and spaces around it are no part of it. Single quotes keep everything as it is. Double quotes know `\\\\`, `\\"`, `\\$`, `\\n`, `\\r`, `\\t`; ',
+        'any other backslash in them is an error. A value ends on its line. Nothing is expanded: a `$` is a `$`, and where a shell would replace something there is a warning. A name that is given twice is an error. ',
+        'Problems tell the number of the line, never the value. Paths in the file are relative to the folder that the command is started in.',
+      ].join(''),
+      [
+        '## Secrets and their rotation\n\nA secret is given by itself or by a file (`<NAME>_FILE`, for mounted secrets; a newline at its end is no part of it), not both. ',
+        'A secret that the environment gives in one form wins over the file of variables in either form.\n\nThese files are read again every 3 s, so that a secret changes without a restart: ',
+        'a change that stays for half a second is in use within 4 s (event `secret_reloaded`). A file that is gone, empty, larger than 64 KiB, or not what the option accepts changes nothing: ',
+        'the last good secret stays in use (event `secret_reload_failed`, told once; alert on it). Only files are read again: a secret in a variable needs a restart, as every other option does.\n\n- **Webhook secret**: ',
+        'write the new one first and the old one behind it into the file of `WEBHOOK_SECRETS_FILE`, a line each; wait 4 s (with several processes: until each has logged `secret_reloaded`); change it at the service; ',
+        'take the old one out once `webhook_verified_total{secret="older"}` no longer grows and the longest retry of a webhook is over (about 4.5 days).\n- **Service password**: ',
+        'change it at the service, then in the file of `SERVICE_PASSWORD_FILE`. The session that is open goes on until its token is due. ',
+        'If logins were refused meanwhile, the next one is made at once after the change, and records go on within seconds.\n- **Registry password**: change the file of `SCHEMA_REGISTRY_PASSWORD_FILE`; every request takes the newest.',
+      ].join(''),
+      '## The options',
     ].join('\n\n'),
     optionTable().trimEnd(),
   );

@@ -32,6 +32,15 @@ export const processTerminal: Terminal = {
   exit: (code) => process.exit(code),
 };
 
+/** Ends the process, failed, when nobody reads its output any more (`… | head`): a broken pipe is no defect of ours. */
+export function endOnBrokenPipe(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(1);
+      throw error;
+    });
+}
+
 /** Calls back once for an error that nothing caught: the state of the process is unknown then, so it must end. */
 export function onUncaught(listener: (error: unknown) => void): void {
   process.once('uncaughtException', listener);

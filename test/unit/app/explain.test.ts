@@ -99,3 +99,21 @@ describe('a record that would be sent', () => {
     expect(await explain('scoring', body)).toMatchObject({ outcome: 'send', fields: [], request: { body } });
   });
 });
+
+describe('the headers of a payment of its own', () => {
+  const payment = { trans_id: 't', ip: '198.51.100.7' };
+
+  test('are shown where they are turned on, the one that depends on the place in the log without its value', async () => {
+    const env = { SERVICE_FORWARD_IP: 'true', SERVICE_IDEMPOTENCY_HEADER: 'Idempotency-Key' };
+    const { request } = await explain('scoring', payment, env);
+    expect(request?.headers).toMatchObject({
+      'x-forwarded-for': '198.51.100.7',
+      'Idempotency-Key': "(SHA-256 of the record's place in the log and its trans_id)",
+    });
+  });
+
+  test('are none where they are off', async () => {
+    const { request } = await explain('scoring', payment);
+    expect(Object.keys(request?.headers ?? {})).toEqual(['authorization', 'content-type', 'accept', 'user-agent']);
+  });
+});

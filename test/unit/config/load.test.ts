@@ -82,6 +82,9 @@ describe('refusals', () => {
     ['TOPIC_CREATED', 'a/b'],
     ['KAFKA_BROKERS', 'localhost'],
     ['KAFKA_BROKERS', 'localhost:0'],
+    ['KAFKA_BROKERS', 'localhost:65536'],
+    ['KAFKA_START_FROM', '2026-13-01T00:00:00Z'],
+    ['KAFKA_START_FROM', '2026-01-01T24:00:00Z'],
     ['KAFKA_BROKERS', 'localhost:9092;other:9092'],
     ['SERVICE_BASE_URL', 'service.example'],
     ['SERVICE_BASE_URL', 'ftp://service.example'],
@@ -97,6 +100,7 @@ describe('refusals', () => {
     ['WEBHOOK_PATH', 'webhooks'],
     ['WEBHOOK_SECRETS', 'only-twenty-three-bytes'],
     ['WEBHOOK_SECRETS', `${SECRET},${SECRET},${SECRET},${SECRET}`],
+    ['WEBHOOK_SECRETS', `${SECRET}\u0007`],
     ['WEBHOOK_SIGNATURE_FORMS', 'hex,base32'],
     ['WEBHOOK_PORT', '9464'],
     ['BUFFER_MAX_BYTES', '1000'],
@@ -104,6 +108,15 @@ describe('refusals', () => {
     ['SCHEMA_REGISTRY_USERNAME', 'reader'],
     ['LOG_LEVEL', 'verbose'],
     ['SYNC_ISSUER_REASON_CODES_FILE', '/not/there'],
+    ['SCORING_MAX_ATTEMPTS', '0'],
+    ['SCORING_REFUSE_AFTER_MS', '-1'],
+    ['FLOODGATE_MAX_SHARE', '5%'],
+    ['FLOODGATE_MAX_SHARE', '1.5'],
+    ['FLOODGATE_MAX_SHARE', '.5'],
+    ['SERVICE_MAX_REQUESTS_PER_SECOND', '0'],
+    ['SERVICE_IDEMPOTENCY_HEADER', 'Idempotency Key'],
+    ['SERVICE_IDEMPOTENCY_HEADER', 'Authorization'],
+    ['SERVICE_FORWARD_IP', '1'],
   ])('refuses %s=%s and nothing else', (name, value) => {
     const lines = problems(valid({ [name]: value })).split('\n');
     expect(lines).toHaveLength(2);
@@ -235,8 +248,12 @@ describe('values', () => {
         password: PASSWORD,
         timeoutMs: 5000,
         connectTimeoutMs: 2000,
+        maxRequestsPerSecond: null,
+        forwardIp: false,
+        idempotencyHeader: null,
       },
-      scoring: { concurrency: 64, ordering: 'key', scoreOnRefusal: true },
+      scoring: { concurrency: 64, ordering: 'key', scoreOnRefusal: true, maxAttempts: 8, refuseAfterMs: 300_000 },
+      floodgateMaxShare: 0.05,
       sync: {
         batchMaxRecords: 100,
         batchMaxBytes: 262_144,
@@ -250,6 +267,8 @@ describe('values', () => {
         exemptionAsArray: false,
       },
       recordMaxBytes: 1_048_576,
+      mapping: null,
+      cardGuardExempt: [],
       buffer: { maxRecords: 10_000, maxBytes: 67_108_864 },
       commitIntervalMs: 250,
       drainTimeoutMs: 20_000,
@@ -265,6 +284,7 @@ describe('values', () => {
         publishTimeoutMs: 3000,
       },
       ops: { host: '127.0.0.1', port: 9464 },
+      secretFiles: new Map(),
       logLevel: 'info',
     });
   });
@@ -310,6 +330,13 @@ describe('values', () => {
     const { config } = accepted(valid({ TOPIC_SCORES: '', TOPIC_CREATED: '', SCORING_CONCURRENCY: '' }));
     expect(config.topics).toMatchObject({ scores: null, created: 'payments.created' });
     expect(config.scoring.concurrency).toBe(64);
+  });
+
+  test('reads the mapping file as it is, and refuses one that is empty or not there', () => {
+    const env = valid({ MAPPING_FILE: '/m.yaml' });
+    expect(accepted(env, { '/m.yaml': 'scoring: {}\n' }).config.mapping).toBe('scoring: {}');
+    expect(problems(env, { '/m.yaml': ' \n' })).toContain('MAPPING_FILE: what is given is not accepted');
+    expect(problems(env)).toContain('MAPPING_FILE: the file "/m.yaml" cannot be read');
   });
 
   test('reads issuer reason codes one a line', () => {
