@@ -84,7 +84,7 @@ class Run {
       this.broker.append(TOPIC, n % 4, { key: `k${n % KEYS}`, value: `{"trans_id":"k${n % KEYS}-${n}"}` });
     this.#engine = new Engine({
       source: this.broker.source('g', [TOPIC]),
-      flows: new Map<string, Flow<unknown, unknown>>([[TOPIC, flow as Flow<unknown, unknown>]]),
+      flows: new Map<string, Flow<unknown, unknown>>([[TOPIC, flow]]),
       deadLetters: behindFloodgates(letters, new Map([[TOPIC, gate]])),
       schemas: { fetch: async () => await Promise.resolve({ do: 'ready' }) },
       clock,

@@ -28,6 +28,19 @@ describe('a request', () => {
     });
   });
 
+  test('carries the headers of its own, in the repeat after a 401 as well, and gives them to no other', async () => {
+    const { api, service } = await startRig();
+    service.onCall = (_request, response) => {
+      response.statusCode = service.seen.length === 1 ? 401 : 200;
+      response.end('{}');
+    };
+    await api.score(BODY, ['x-forwarded-for', '::1', 'Idempotency-Key', 'abc']);
+    await api.score(BODY);
+    await api.sync(BODY);
+    const own = service.seen.map(({ headers }) => [headers['x-forwarded-for'], headers['idempotency-key']]);
+    expect(own).toEqual([['::1', 'abc'], ['::1', 'abc'], [undefined, undefined], [undefined, undefined]]);
+  });
+
   test('keeps the path of the base URL', async () => {
     const { service } = await startRig();
     service.baseUrl += '/fraud/';

@@ -185,13 +185,13 @@ test('logs in at most twice at once, then every 10 s', async () => {
   expect([await use(), await use()]).toEqual(['token', 'sessions_displace_each_other']);
 });
 
-describe('a service where a login ends the older token, and somebody else who logs in', () => {
-  /** Logs in and is refused at once. */
-  async function displaced(desk: Desk): Promise<void> {
-    const grant = await desk.session.acquire();
-    if (grant.do === 'token') desk.session.drop(grant.token);
-  }
+/** Logs in and is refused at once. */
+async function displaced(desk: Desk): Promise<void> {
+  const grant = await desk.session.acquire();
+  if (grant.do === 'token') desk.session.drop(grant.token);
+}
 
+describe('a service where a login ends the older token, and somebody else who logs in', () => {
   test('are named after three young tokens were refused, and logins are 60 s apart from then on', async () => {
     const desk = new Desk();
     await displaced(desk);

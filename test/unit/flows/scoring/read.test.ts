@@ -28,7 +28,7 @@ test.each(['{}', '{"trans_id":""}', '{"trans_id":null}', '{"trans_id":1e300}', '
 test('sends what came as JSON byte for byte', () => {
   const source = record('{ "trans_id":7, "trans_amt":10.10, "ip":null }');
   const reading = readPayment(source, { decoder, recordMaxBytes: 1_000 });
-  expect(reading).toEqual({ do: 'item', item: { transId: '7', body: source.value, paymentMethod: null } });
+  expect(reading).toEqual({ do: 'item', item: { transId: '7', body: source.value, paymentMethod: null, ip: null } });
   expect(reading.do === 'item' && reading.item.body).toBe(source.value);
 });
 
@@ -36,6 +36,6 @@ test('sends what came as Avro as JSON, without what was not given', () => {
   const body = Buffer.from('{"trans_id":"T1","trans_amt":10.5,"pmt_method":"card"}');
   expect(readPayment(record(Buffer.from([0, 0, 0, 0, 1, 2])), { decoder, recordMaxBytes: 1_000 })).toEqual({
     do: 'item',
-    item: { transId: 'T1', body, paymentMethod: 'card' },
+    item: { transId: 'T1', body, paymentMethod: 'card', ip: null },
   });
 });

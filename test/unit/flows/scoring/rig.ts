@@ -9,6 +9,7 @@ import {
 import { ScoringFlow, type ScoreCarry, type ScoringFlowOptions } from '../../../../src/flows/scoring/flow.ts';
 import { type ScoreOutput } from '../../../../src/flows/scoring/publish.ts';
 import { type Payment } from '../../../../src/flows/scoring/read.ts';
+import { type HoldCause } from '../../../../src/kernel/outcome.ts';
 import { type Attempted } from '../../../../src/resilience/caller.ts';
 import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -42,12 +43,16 @@ export class Rig {
   readonly events: unknown[] = [];
   readonly written: OutgoingRecord[] = [];
   readonly ambiguous: boolean[] = [];
+  /** Of the requests, in order. */
+  readonly headers: (readonly string[] | undefined)[] = [];
   judged: Attempted[] = [];
   free = 64;
   /** Attempts of all payments, as the caller would count them. */
   readonly tally = { succeeded: 0, failed: 0 };
   /** What the floodgate says of a refusal. */
   refused: 'letter' | 'hold' = 'letter';
+  /** Why calls do not go out. */
+  why: HoldCause | null = null;
   readonly suspicion = { maxAttempts: 3, refuseAfterMs: 60_000 };
   outcomes: WriteOutcome[] = [];
   onScore: () => void = () => {};
@@ -66,12 +71,14 @@ export class Rig {
   readonly flow: ScoringFlow;
 
   constructor(options: Partial<ScoringFlowOptions> = {}) {
+    const whyOf = (): HoldCause | null => this.why;
     this.flow = new ScoringFlow({
       caller: {
         free: () => this.free,
         tally: this.tally,
-        score: async (_body, afterAmbiguous) => {
+        score: async (_body, afterAmbiguous, headers) => {
           this.log.push('post');
+          this.headers.push(headers);
           this.ambiguous.push(afterAmbiguous);
           this.onScore();
           return await Promise.resolve(this.judged.shift() ?? DONE);
@@ -82,7 +89,9 @@ export class Rig {
         dueMs: () => null,
         tick: () => undefined,
         refused: () => this.refused,
-        why: null,
+        get why() {
+          return whyOf();
+        },
       },
       suspicion: this.suspicion,
       concurrency: 64,
@@ -133,6 +142,6 @@ export function createJob(
   tenure: Tenure = { epoch: 1, phase: 'owned' },
   record: SourceRecord = createRecord(),
 ): Job<Payment, ScoreCarry> {
-  const item = { transId: 'T1', body: record.value ?? Buffer.alloc(0), paymentMethod: 'card' };
+  const item = { transId: 'T1', body: record.value ?? Buffer.alloc(0), paymentMethod: 'card', ip: null };
   return { record, item, attempt: 1, carry: undefined, tenure };
 }

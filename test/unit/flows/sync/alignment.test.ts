@@ -20,12 +20,18 @@ interface Bench {
 
 function bench(change: Partial<AlignmentOptions> = {}, position: Position | null = BEHIND): Bench {
   const { said, emit } = listener();
-  const options = { topicCreated: 'created', ordering: 'key', scoreWaitMs: 30_000, emit } as const;
+  const options = {
+    topicCreated: 'created',
+    ordering: 'key',
+    scoreWaitMs: 30_000,
+    isScoringHeld: () => false,
+    emit,
+  } as const;
   const alignment = new Alignment({ ...options, ...change });
   const signals = new FakeSignals();
   if (position !== null) signals.positions.set(0, position);
   alignment.attach(signals);
-  const update = { transId: 't', arrivedMs: ARRIVED_MS } as Update;
+  const update = { transId: 't', arrivedMs: ARRIVED_MS, heldBeforeMs: 0 } as Update;
   return {
     alignment,
     signals,
@@ -83,9 +89,12 @@ describe('an update starts', () => {
     expect(ask()).toBe(true);
   });
 
-  test('when its transaction was refused here, to be refused itself', () => {
-    const { ask, alignment } = bench();
+  test('when its transaction was refused here, to be refused itself, unless a mended one may be behind that', () => {
+    const { ask, alignment, signals } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
     alignment.note('t', { do: 'refused', partition: 0 });
+    signals.held.add('k');
+    expect(ask()).toBe(false);
+    signals.held.clear();
     expect(ask()).toBe(true);
     expect(alignment.fact('t')).toEqual({ do: 'refused', partition: 0 });
   });
@@ -104,20 +113,57 @@ describe('an update starts', () => {
   test('at once where alignment is off', () => {
     const { ask, alignment } = bench({ scoreWaitMs: 0 }, null);
     expect(ask()).toBe(true);
-    expect(alignment.isBlind({ transId: 't' } as Update, record(null))).toBe(false);
+    expect(alignment.isBlind({ transId: 't', heldBeforeMs: 0 } as Update, record(null))).toBe(false);
   });
 
   test('blindly only where nothing can be known', () => {
-    const update = { transId: 't', arrivedMs: ARRIVED_MS } as Update;
+    const update = { transId: 't', arrivedMs: ARRIVED_MS, heldBeforeMs: 0 } as Update;
     expect(bench({}, null).alignment.isBlind(update, record(null))).toBe(true);
     expect(bench().alignment.isBlind(update, record(null))).toBe(false);
   });
 });
 
+describe('the wait for what cannot be known', () => {
+  test('stands still while scoring is held, and goes on where it stood', () => {
+    let isHeld = false;
+    const { ask } = bench({ isScoringHeld: () => isHeld }, null);
+    expect(ask(10_000)).toBe(false);
+    isHeld = true;
+    for (let afterMs = 10_500; afterMs <= 3_600_000; afterMs += 500) expect(ask(afterMs)).toBe(false);
+    isHeld = false;
+    expect(ask(3_600_000)).toBe(false);
+    expect(ask(3_619_999)).toBe(false);
+    expect(ask(3_620_000)).toBe(true);
+  });
+
+  test('does not count what scoring was held for before the update came', () => {
+    const { ask, alignment } = bench({ isScoringHeld: () => true }, null);
+    alignment.heldMs(0);
+    expect(alignment.heldMs(ARRIVED_MS)).toBe(ARRIVED_MS);
+    const later = { transId: 'later', arrivedMs: ARRIVED_MS, heldBeforeMs: ARRIVED_MS } as Update;
+    expect(alignment.mayStart(later, record(null), ARRIVED_MS + 30_000)).toBe(false);
+    expect(ask(30_000)).toBe(false);
+    const free = bench({ isScoringHeld: () => false }, null);
+    const other = { transId: 'other', arrivedMs: ARRIVED_MS, heldBeforeMs: 0 } as Update;
+    expect(free.alignment.mayStart(other, record(null), ARRIVED_MS + 30_000)).toBe(true);
+  });
+});
+
 describe('topics that are not partitioned alike', () => {
+  test('by their numbers of partitions, are said once, and every update whose transaction is unknown waits its time', () => {
+    const { ask, alignment, said } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
+    alignment.compareTopics(3, 3);
+    expect(ask()).toBe(true);
+    alignment.compareTopics(3, 4);
+    alignment.compareTopics(3, 4);
+    expect(said).toEqual([['partition_counts_differ', { created: 3, authorized: 4 }]]);
+    expect(ask(29_999)).toBe(false);
+    expect(ask(30_000)).toBe(true);
+  });
+
   test('are said once, and nothing is concluded from positions any more', () => {
     const { ask, alignment, said } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
-    const other = { transId: 'other', arrivedMs: ARRIVED_MS } as Update;
+    const other = { transId: 'other', arrivedMs: ARRIVED_MS, heldBeforeMs: 0 } as Update;
     alignment.note('other', { ...SCORED, partition: 3 });
     alignment.mayStart(other, record(null), ARRIVED_MS);
     alignment.mayStart(other, record(null), ARRIVED_MS);
@@ -156,10 +202,14 @@ describe('the memory', () => {
     expect(alignment.fact('second')).toEqual(SCORED);
   });
 
-  test('keeps the newest of one transaction', () => {
+  test('keeps the newest of one transaction, but a score over a refusal, since the service knows it', () => {
     const { alignment } = bench();
     alignment.note('t', { do: 'refused', partition: 0 });
     alignment.note('t', SCORED);
     expect(alignment.fact('t')).toEqual(SCORED);
+    alignment.note('t', { do: 'refused', partition: 0 });
+    expect(alignment.fact('t')).toEqual(SCORED);
+    alignment.note('t', { ...SCORED, latencyMs: 10 });
+    expect(alignment.fact('t')).toEqual({ ...SCORED, latencyMs: 10 });
   });
 });

@@ -138,7 +138,13 @@ export interface Rig {
 export function rig(change: Partial<SyncOptions> & { readonly scoreWaitMs?: number } = {}): Rig {
   const { said, emit } = listener();
   const { scoreWaitMs = 0, ...options } = change;
-  const alignment = new Alignment({ topicCreated: 'payments.created', ordering: 'key', scoreWaitMs, emit });
+  const alignment = new Alignment({
+    topicCreated: 'payments.created',
+    ordering: 'key',
+    scoreWaitMs,
+    isScoringHeld: () => false,
+    emit,
+  });
   const api = new FakeApi();
   const clock = new ManualClock();
   const flow = new SyncFlow({

@@ -10,7 +10,7 @@ const READER: UpdateReader = {
 };
 
 function end(source: SourceRecord, reader = READER): unknown {
-  const reading = readUpdate(source, reader, 5);
+  const reading = readUpdate(source, reader, { nowMs: 5, heldMs: 2 });
   if (reading.do === 'dead_letter') return reading.letter.reason;
   return reading.do === 'item' ? reading.item.transId : reading;
 }
@@ -61,6 +61,9 @@ describe('an update', () => {
 
   test('is read from Avro as well, and remembers when it came', () => {
     const framed = record(null, { value: Buffer.from([0, 0, 0, 0, 7, 1]) });
-    expect(readUpdate(framed, READER, 5)).toMatchObject({ do: 'item', item: { transId: 'avro-1', arrivedMs: 5 } });
+    expect(readUpdate(framed, READER, { nowMs: 5, heldMs: 2 })).toMatchObject({
+      do: 'item',
+      item: { transId: 'avro-1', arrivedMs: 5, heldBeforeMs: 2 },
+    });
   });
 });

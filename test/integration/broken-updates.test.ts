@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type BrokenAnswerName } from '../../src/sandbox/service/broken-answers.ts';
+import { headerTexts } from '../support/topic-log.ts';
+import { StruckWorld } from './struck-world.ts';
+
+let struck: StruckWorld;
+
+beforeAll(async () => {
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+});
+afterAll(async () => {
+  await struck.close();
+});
+
+/** The same update of a payment, at the service. */
+const timesReported = (id: string): number => struck.seen(id)?.updateCount ?? 0;
+
+describe('an answer to a batch', () => {
+  test.for(['hang', 'close', 'truncated', 'length_long', 'not_http', 'huge_body', 'huge_headers'] as const)(
+    'that is none is asked for again: %s',
+    async (as) => {
+      const id = await struck.strikeUpdate({ answer: { as, carriedOut: true } });
+      expect(timesReported(id)).toBe(2);
+    },
+  );
+
+  const UNKNOWN: readonly BrokenAnswerName[] = ['html', 'garbage', 'invalid_json', 'not_object', 'gzip', 'gzip_bomb'];
+  test.for([...UNKNOWN, 'empty', 'no_content', 'wrong_type', 'bom'] as const)(
+    'of success is one, whatever its body is: nothing is sent twice: %s',
+    async (as) => {
+      expect(timesReported(await struck.strikeUpdate({ answer: { as } }))).toBe(1);
+    },
+  );
+
+  test('with an error_msg and 200 is no acceptance: it is sent again', async () => {
+    expect(timesReported(await struck.strikeUpdate({ answer: { as: 'error_msg' } }, 2))).toBe(1);
+  });
+
+  test.for([
+    ['slow headers', { slowHeadersMs: 3000 }],
+    ['a dripping body', { answer: { as: 'html' }, dripMs: 200 }],
+    ['a slow answer', { latencyMs: 3000 }],
+  ] as const)('that takes too long is given up, and the batch sent again: %s', async ([, fault]) => {
+    expect(timesReported(await struck.strikeUpdate(fault))).toBe(2);
+  });
+
+  test.for([408, 429, 500, 502, 503, 504])('%i is tried again', async (code) => {
+    expect(timesReported(await struck.strikeUpdate({ status: { code } }))).toBe(1);
+  });
+
+  test.for([301, 307, 403, 404, 405, 409])('%i is no letter: the update waits', async (code) => {
+    const fault = { status: { code, ...(code < 400 ? { location: 'elsewhere' } : {}) } };
+    expect(timesReported(await struck.strikeUpdate(fault))).toBe(1);
+  });
+
+  test.for([
+    ['before it is carried out', { resetBeforeShare: 1 }, 1],
+    ['after it is carried out', { resetShare: 1 }, 2],
+  ] as const)('that is a reset connection is sent again: %s', async ([, fault, times]) => {
+    expect(timesReported(await struck.strikeUpdate(fault))).toBe(times);
+  });
+
+  test('that says the token is over is one login, and the batch is sent again', async () => {
+    const { logins } = struck.ledger.summary();
+    expect(timesReported(await struck.strikeUpdate({ answer: { as: 'token_expired' } }))).toBe(1);
+    expect(struck.ledger.summary().logins).toBe(logins + 1);
+  });
+});
+
+describe('a refusal', () => {
+  test.for(['error_msg', 'ok_false', 'errors'] as const)(
+    'under the id of an update is its letter alone: %s',
+    async (form) => {
+      const [culprit = '', ...mates] = await struck.pay(4);
+      await struck.scored(culprit, ...mates);
+      struck.world.service.faults.set({ patchPerId: { transIds: [culprit], form, code: 207 } });
+      await struck.report(...mates, culprit);
+      const letter = headerTexts(await struck.letterOf('authorized', culprit));
+      expect(letter).toMatchObject({
+        'dlq.reason': 'rejected_by_service',
+        'dlq.stage': 'sync',
+        'dlq.http_status': '207',
+      });
+      await struck.reported(...mates);
+      struck.world.service.faults.set({});
+      expect(mates.map(timesReported)).toEqual([1, 1, 1]);
+    },
+  );
+
+  test('of a body as too large makes smaller ones, and no letter', async () => {
+    const ids = await struck.pay(40);
+    await struck.scored(...ids);
+    struck.world.service.faults.set({ maxRequestBytes: 1500 });
+    await struck.report(...ids);
+    await struck.reported(...ids);
+    struck.world.service.faults.set({});
+    expect(new Set(ids.map(timesReported))).toEqual(new Set([1]));
+    expect(struck.connector.said('batch_split').length).toBeGreaterThan(0);
+  });
+
+  test.for([413, 422])('%i of a batch is searched for its culprit, and its mates are sent', async (code) => {
+    const ids = await struck.pay(20);
+    await struck.scored(...ids);
+    const [culprit = '', ...mates] = ids;
+    const { batches } = struck.ledger.summary();
+    struck.world.service.faults.set({
+      rules: [{ operations: ['sync'], only: { transIds: [culprit] }, status: { code } }],
+    });
+    await struck.report(...ids);
+    const letter = headerTexts(await struck.letterOf('authorized', culprit));
+    expect(letter).toMatchObject({ 'dlq.reason': `status_${String(code)}`, 'dlq.stage': 'sync' });
+    await struck.reported(...mates);
+    struck.world.service.faults.set({});
+    expect(timesReported(culprit)).toBe(0);
+    // Two batches at most hold the twenty, and one culprit costs 2·⌈log2 20⌉ calls.
+    expect(struck.ledger.summary().batches - batches).toBeLessThanOrEqual(13);
+  });
+});
+
+test('in all of this nothing was lost or out of order, each letter was meant, and nothing was told of what was in it', async () => {
+  await struck.expectAllSettled();
+  const expected = [...Array<string>(3).fill('rejected_by_service'), 'status_413', 'status_422'];
+  expect(struck.reasons.toSorted()).toEqual(expected.toSorted());
+  await struck.expectNothingTold();
+});
