@@ -62,6 +62,16 @@ export interface Explanation {
   readonly request: ExplainedRequest | null;
 }
 
+/** A request as the flow made it. */
+interface KeptRequest {
+  readonly method: ExplainedRequest['method'];
+  readonly body: Buffer;
+  /** Of this record's own, name and value by turns. */
+  readonly headers: readonly string[];
+}
+
+/** Stands for a value that is made of the record's place in the log, which is not known here. */
+const NO_POSITION = "(SHA-256 of the record's place in the log and its trans_id)";
 /** Avro needs a registry to be read; this asks none. */
 const NO_AVRO: ValueDecoder = { decode: () => ({ do: 'needs', schema: 0 }) };
 const NO_SIGNALS: EngineSignals = {
@@ -69,7 +79,7 @@ const NO_SIGNALS: EngineSignals = {
   changed: () => undefined,
   hurry: () => undefined,
   position: () => null,
-  holds: () => false,
+  oldestHeldMs: () => null,
 };
 
 /** Says what the flow itself makes of a record, up to the request, which is kept and not sent. */
@@ -87,7 +97,7 @@ export async function explainRecord(bytes: Buffer, parts: ExplainParts): Promise
   };
   const findings: string[] = [];
   const sent: ExplainedRequest[] = [];
-  const flow = flowOf(parts, topic, emitTo(findings), (method, body) => sent.push(requestOf(parts, method, body)));
+  const flow = flowOf(parts, topic, emitTo(findings), (request) => sent.push(requestOf(parts, request)));
   const reader = {
     decoder: NO_AVRO,
     recordMaxBytes: config.recordMaxBytes,
@@ -124,15 +134,15 @@ function flowOf(
   { config, mapping, clock, draw, flow }: ExplainParts,
   topic: string,
   emit: Emit,
-  keep: (method: ExplainedRequest['method'], body: Buffer) => void,
+  keep: (request: KeptRequest) => void,
 ): Flow<unknown, unknown> {
-  const fenced = async (method: ExplainedRequest['method'], body: Buffer): Promise<Exchange> => {
-    keep(method, body);
+  const fenced = async (request: KeptRequest): Promise<Exchange> => {
+    keep(request);
     return await Promise.resolve({ do: 'fenced' });
   };
   const api: ScreeningApi = {
-    score: async (body) => await fenced('POST', body),
-    sync: async (body) => await fenced('PATCH', body),
+    score: async (body, headers = []) => await fenced({ method: 'POST', body, headers }),
+    sync: async (body) => await fenced({ method: 'PATCH', body, headers: [] }),
   };
   const alone: Config = {
     ...config,
@@ -159,13 +169,12 @@ function flowOf(
   return found;
 }
 
-function requestOf(
-  { config, version }: ExplainParts,
-  method: ExplainedRequest['method'],
-  body: Buffer,
-): ExplainedRequest {
-  const list = callHeaders('(not shown)', userAgentOf(version));
-  const names = list.flatMap((text, index) => (index % 2 === 0 ? [[text, list[index + 1] ?? ''] as const] : []));
+function requestOf({ config, version }: ExplainParts, { method, body, headers }: KeptRequest): ExplainedRequest {
+  const list = [...callHeaders('(not shown)', userAgentOf(version)), ...headers];
+  const { idempotencyHeader } = config.service;
+  const names = list.flatMap((text, index) =>
+    index % 2 === 0 ? [[text, text === idempotencyHeader ? NO_POSITION : (list[index + 1] ?? '')] as const] : [],
+  );
   const base = config.service.baseUrl === '' ? '{SERVICE_BASE_URL}' : config.service.baseUrl;
   return { method, url: `${base}${TRANSACTION_PATH}`, headers: Object.fromEntries(names), body: body.toString('utf8') };
 }

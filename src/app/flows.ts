@@ -77,10 +77,12 @@ export function createFlows(parts: FlowParts): Flows {
 export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api'> {
   const { config, clock, emit } = parts;
   const { flows, topics, service, scoring, sync } = config;
+  let scoringFlow: ScoringFlow | null = null;
   const alignment = new Alignment({
     topicCreated: topics.created,
     ordering: scoring.ordering,
     scoreWaitMs: flows.has('scoring') ? sync.scoreWaitMs : 0,
+    isScoringHeld: () => scoringFlow?.isHeld ?? false,
     emit,
   });
   const { maxRequestsPerSecond: perSecond } = service;
@@ -92,7 +94,8 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
   if (flows.has('scoring')) {
     const gate = gateOf('scoring');
     gates.set(topics.created, gate);
-    byTopic.set(topics.created, createScoring(parts, { api, alignment, gate }));
+    scoringFlow = createScoring(parts, { api, alignment, gate });
+    byTopic.set(topics.created, scoringFlow);
   }
   if (flows.has('sync')) {
     const gate = gateOf('sync');
@@ -123,6 +126,7 @@ function createScoring(parts: WireParts, { api, alignment, gate }: Shared): Scor
     mapper: mapping.scoring,
     recordMaxBytes: config.recordMaxBytes,
     guard: createCardGuard(config.cardGuardExempt),
+    extras: { forwardIp: config.service.forwardIp, idempotencyHeader: config.service.idempotencyHeader },
     output:
       scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
     account: config.account,

@@ -286,6 +286,12 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     absent: '/webhooks/fraud',
     doc: 'Its path.',
   }),
+  WEBHOOK_TLS_CERT_FILE: textFile({
+    doc: 'Certificate of the webhook port in PEM: its own first, then those that lead to its authority. Read again when the file changes. None: the port speaks plain HTTP.',
+  }),
+  WEBHOOK_TLS_KEY_FILE: textFile({
+    doc: 'Private key of that certificate in PEM, not encrypted. Read again when the file changes.',
+  }),
   WEBHOOK_SECRETS: secrets({
     most: 3,
     minBytes: 24,

@@ -63,6 +63,8 @@ export interface Values {
   readonly WEBHOOK_HOST: string;
   readonly WEBHOOK_PORT: number;
   readonly WEBHOOK_PATH: string;
+  readonly WEBHOOK_TLS_CERT_FILE: string | null;
+  readonly WEBHOOK_TLS_KEY_FILE: string | null;
   readonly WEBHOOK_SECRETS: readonly string[];
   readonly WEBHOOK_SIGNATURE_FORMS: readonly SignatureForm[];
   readonly WEBHOOK_TIMESTAMP_FORMS: readonly TimestampForm[];

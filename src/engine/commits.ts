@@ -3,7 +3,7 @@ import { type Emit } from '../kernel/emit.ts';
 import { isFault, nameOf } from '../kernel/fault.ts';
 import { encodeMap, METADATA_LIMIT } from './offset-map.ts';
 import { type Partition, signOf } from './partition.ts';
-import { type AssignedPartition, type Commit, type Source } from './ports.ts';
+import { type AssignedPartition, type Commit, type Source, type TopicPartition } from './ports.ts';
 
 /** As many finished records start a commit before its time has come. */
 const COMMIT_AT_RECORDS = 1000;
@@ -22,7 +22,7 @@ export interface CommitsParts {
   readonly intervalMs: number;
   /** Identity of what is written: the cluster's hash, and this process. */
   readonly clusterHash: string;
-  readonly nonce: string;
+  readonly nonce: string | ((at: TopicPartition) => string);
   /** Null: nothing may be committed now. */
   readonly partitions: () => Iterable<Partition> | null;
   /** Called at each interval. */
@@ -133,7 +133,14 @@ export class Commits {
     const { clusterHash, nonce, onMapFull } = this.#parts;
     const { tracker, topic, version } = partition;
     const offset = tracker.committable;
-    const map = { clusterHash, nonce, offset, timestampMs: tracker.oldestMs, ranges: tracker.finishedRanges() };
+    const ownNonce = typeof nonce === 'string' ? nonce : nonce(partition);
+    const map = {
+      clusterHash,
+      nonce: ownNonce,
+      offset,
+      timestampMs: tracker.oldestMs,
+      ranges: tracker.finishedRanges(),
+    };
     const { text, used } = encodeMap(map, this.#limit);
     if (used >= MAP_FULL) onMapFull(partition, true);
     else if (used <= MAP_FREE) onMapFull(partition, false);

@@ -275,8 +275,18 @@ export class Dispatcher {
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
     const hadNext = entry.next !== null;
+    if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
     if (hadNext) this.#join(entry.tenure);
+  }
+
+  /** The record has ended, whatever the flow makes of the news. */
+  #tellOfLetter({ record }: Entry): void {
+    try {
+      this.flow.lettered?.(record);
+    } catch (error) {
+      this.#parts.emit('flow_broken', { flow: this.flow.name, error: nameOf(error) });
+    }
   }
 
   #wait(entry: Entry, why: HoldCause, forMs: number): void {

@@ -29,9 +29,11 @@ export interface EngineOptions {
   readonly draw: Draw;
   readonly emit: Emit;
   readonly commitIntervalMs: number;
-  /** Identity of the offset maps: the cluster, as `clusterHashOf` writes it, and this process. */
+  /** Identity of the offset maps: the cluster, as `clusterHashOf` writes it, and this process, or what else its commits say of a partition. */
   readonly clusterHash: string;
-  readonly nonce: string;
+  readonly nonce: string | ((at: TopicPartition) => string);
+  /** Commit every partition once when reading begins, also where nothing has ended: so the nonce is in the group before anything is sent. Default false. */
+  readonly commitsStart?: boolean;
   /** `topic:partition:offset` of records that become dead letters when they are read. */
   readonly parked: ReadonlySet<string>;
   /** What to do where the committed offset is not in the log any more: read on, or hold the partition until somebody has looked. */
@@ -65,6 +67,8 @@ export class Engine implements SourceEvents {
   #epoch = 0;
   #cancelTimer: Cancel | null = null;
   #timerAtMs = Infinity;
+  /** Whether this assignment's partitions have been marked for their first commit. */
+  #isStartMarked = false;
   #whenStill: (() => void)[] = [];
 
   constructor(options: EngineOptions) {
@@ -148,6 +152,7 @@ export class Engine implements SourceEvents {
     for (const at of assignment) this.#take(at);
     // What is lost may have been what filled the flow: nothing that ends here would say so to the others.
     for (const [topic, dispatcher] of this.#dispatchers) this.#pressFlow(topic, dispatcher);
+    this.#isStartMarked = false;
     const owned = this.#partitions.size;
     this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost });
     this.#phase = 'running';
@@ -162,6 +167,7 @@ export class Engine implements SourceEvents {
     const partition = this.#partitions.get(nameOfPartition(at));
     const dispatcher = this.#dispatchers.get(at.topic);
     if (partition === undefined || dispatcher === undefined) return;
+    this.#markStart();
     if (from > partition.tracker.next) {
       this.#source.seek(at, partition.tracker.next);
       return;
@@ -235,8 +241,8 @@ export class Engine implements SourceEvents {
         this.#arm();
       },
       position: (of, partition) => this.#partitions.get(nameOfPartition({ topic: of, partition }))?.position ?? null,
-      holds: (of, partition, lane) =>
-        this.#partitions.get(nameOfPartition({ topic: of, partition }))?.holds(lane) ?? false,
+      oldestHeldMs: (of, partition, lane) =>
+        this.#partitions.get(nameOfPartition({ topic: of, partition }))?.oldestHeldMs(lane) ?? null,
     });
     return dispatcher;
   }
@@ -278,6 +284,13 @@ export class Engine implements SourceEvents {
     if (this.#options.onGap === 'earliest') return;
     partition.pauses.add('gap');
     this.#dispatchers.get(at.topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
+  }
+
+  /** Not before something was read: until then a source may have no way to commit. */
+  #markStart(): void {
+    if (this.#isStartMarked || this.#options.commitsStart !== true) return;
+    this.#isStartMarked = true;
+    for (const partition of this.#partitions.values()) partition.version += 1;
   }
 
   #lose(partition: Partition): void {

@@ -117,6 +117,11 @@ export class Partition implements Tenure, TopicPartition {
     return this.#lanes.has(lane);
   }
 
+  /** Timestamp of the first record of a lane that has not ended; null: none is held. */
+  oldestHeldMs(lane: string): number | null {
+    return this.#lanes.get(lane)?.record.timestampMs ?? null;
+  }
+
   /** Heads of all lanes, in no order. */
   heads(): Iterable<Entry> {
     return this.#lanes.values();

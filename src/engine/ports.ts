@@ -74,8 +74,8 @@ export interface EngineSignals {
   changed(): void;
   /** How far the partitions of a topic owned here have been read; null: not owned here. */
   position(topic: string, partition: number): Position | null;
-  /** Whether a record of this lane is held (waiting or running) in an owned partition of the topic. */
-  holds(topic: string, partition: number, lane: string): boolean;
+  /** Timestamp (ms since 1970) of the first record of this lane that is held, waiting or running, in an owned partition of the topic; null: none is. */
+  oldestHeldMs(topic: string, partition: number, lane: string): number | null;
 }
 
 /** How far a partition has been read. */
@@ -108,6 +108,8 @@ export interface Flow<Item, Carry> {
   tick(nowMs: number): void;
   /** `stop`: send what is open. `join`: release what is unsent. */
   barrier(before: 'stop' | 'join'): void;
+  /** A record that ended as a letter when it was read, without a step, and whose letter is written. */
+  lettered?(record: SourceRecord): void;
 }
 
 /** Fetches a schema that a reading needs. `ready`: read again (it may read as `schema_unknown` now). */

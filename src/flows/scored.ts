@@ -12,5 +12,6 @@ export type ScoredFact =
   | { readonly do: 'refused'; readonly partition: number };
 
 export interface ScoredTransactions {
+  /** A refusal does not replace a score: the service knows the transaction all the same. */
   note(transId: string, fact: ScoredFact): void;
 }

@@ -53,15 +53,34 @@ export interface EventFields {
   answer_unrecognised: { readonly operation: string; readonly field: string };
   score_trimmed: { readonly dropped: 'extra' | 'signals' };
 
-  webhook: { readonly result: WebhookResult; readonly status: number };
+  webhook: { readonly result: WebhookResult; readonly status: number; readonly afterMs: number };
   webhook_verified: {
     readonly signatureForm: 'hex' | 'base64';
     readonly timestampForm: 'rfc3339' | 'unix_s' | 'unix_ms';
     readonly secret: 'newest' | 'older';
+    readonly window: 'inside' | 'outside';
+    readonly skewMs: number;
   };
+  webhook_tls_failed: { readonly why: WebhookTlsFailure };
+  certificate_expiring: { readonly option: string; readonly daysLeft: number };
   writer_retry: { readonly topic: string; readonly error: string };
   secret_reloaded: { readonly option: string };
   secret_reload_failed: { readonly option: string; readonly why: 'unreadable' | 'empty' | 'refused' };
+  replay_progress: {
+    readonly id: string;
+    readonly phase: 'index' | 'send' | 'repair' | 'count';
+    readonly done: number;
+    readonly total: number;
+    readonly perSecond: number;
+    readonly leftSeconds: number;
+  };
+  audit: {
+    readonly who: string;
+    readonly command: string;
+    readonly range: string;
+    readonly counts: string;
+    readonly result: string;
+  };
   kafka_log: { readonly severity: string; readonly message: string };
 }
 
@@ -80,6 +99,9 @@ export type WebhookResult =
   | 'outside_window'
   | 'not_an_object'
   | 'unavailable';
+
+/** Why a connection for webhooks came to nothing before there was TLS on it. */
+export type WebhookTlsFailure = 'certificate_refused' | 'no_common_version' | 'plain_http' | 'too_slow' | 'other';
 
 export type EventName = keyof EventFields;
 

@@ -60,6 +60,11 @@ export const FAULTS = {
     means: 'The brokers take less metadata with a commit than an offset map needs.',
     mend: 'Nothing: smaller maps are written; set offset.metadata.max.bytes to 4096 for whole ones.',
   },
+  INDEX_FULL: {
+    exit: 2,
+    means: 'A range holds updates of more transactions than a replay keeps in mind.',
+    mend: 'Replay it in parts, one after the other: --from and --to.',
+  },
   INTERNAL: { exit: 1, means: 'Something happened that the code excludes.', mend: 'Report it.' },
 } as const satisfies Record<string, { exit: 1 | 2; means: string; mend: string }>;
 

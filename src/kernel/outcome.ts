@@ -111,6 +111,14 @@ export const SKIPS = {
     means: 'The rule `skip_when` of the mapping file says that this record is not for this connector.',
     mend: 'Nothing, if it is so; docs/mapping.md tells of the rule.',
   },
+  newer_exists: {
+    means: 'A replay or a redrive found a newer update of the same transaction in the topic.',
+    mend: 'Nothing: the newest one is sent.',
+  },
+  out_of_range: {
+    means: 'The record is not among those that a replay or a redrive was asked to send.',
+    mend: 'Nothing, if the options were meant so.',
+  },
 } as const satisfies Record<string, Row>;
 
 /** Why records wait although nothing is wrong with them. */
@@ -141,11 +149,13 @@ export const HOLDS = {
     mend: 'Check SERVICE_USERNAME and SERVICE_PASSWORD.',
   },
   sessions_displace_each_other: {
-    means: 'Sessions end soon after they begin: another user of the same credentials logs in, and each login ends the other.',
+    means:
+      'Sessions end soon after they begin: another user of the same credentials logs in, and each login ends the other.',
     mend: 'Give each program a user of its own.',
   },
   floodgate: {
-    means: 'So many records would become dead letters that the cause is more likely the service, or a producer, than each of them.',
+    means:
+      'So many records would become dead letters that the cause is more likely the service, or a producer, than each of them.',
     mend: 'Look at the newest letters and at what has changed. One record every 30 s is tried; the first success ends the hold. FLOODGATE_MAX_SHARE=1 turns it off.',
   },
   start_position: {

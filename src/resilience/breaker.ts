@@ -3,12 +3,15 @@ import { type BreakerReport, type BreakerState } from './ports.ts';
 import { SlidingCount } from './sliding-count.ts';
 
 /** Why no session is to be had, whatever is sent. */
-export type NoSessionCause = Extract<HoldCause, 'credentials_refused' | 'sessions_displace_each_other'>;
+export type NoSessionCause = Extract<
+  HoldCause,
+  'credentials_refused' | 'sessions_displace_each_other' | 'service_refuses'
+>;
 
 /**
  * What a call says of the service's health. `ok`: it answered and knew what to do, be it by refusing the record.
  * `failed`: 429, 5xx, `error_msg`, no answer. `hold`: an answer that says nothing of the record (403, 404, redirects).
- * `no_session`: logins are refused, so no call can succeed. `void`: nothing was sent.
+ * `no_session`: logins are refused or give no token, so no call can succeed. `void`: nothing was sent.
  */
 export type CallEnd = 'ok' | 'failed' | 'hold' | 'void' | { readonly do: 'no_session'; readonly why: NoSessionCause };
 
@@ -29,7 +32,7 @@ const OPEN_SYSTEMIC_MS = 60_000;
  *
  * | state | what is true | left by |
  * | --- | --- | --- |
- * | `closed` | calls go out and are counted over 10 s | half of at least 20 failed, 3 holds in a row, or refused logins → `open` |
+ * | `closed` | calls go out and are counted over 10 s | half of at least 20 failed, 3 holds in a row, or no session → `open` |
  * | `open` | none goes out | the time of the probe → `half_open` |
  * | `half_open` | one call at a time goes out, the probe | its success → `closed`; its failure → `open`, for longer |
  *
@@ -140,10 +143,12 @@ export class Breaker {
   }
 }
 
-/** What it says of the service's health that there is no session. */
-export function toSessionEnd(why: NoSessionCause | 'service_down' | 'service_refuses'): CallEnd {
-  if (why === 'service_down') return 'failed';
-  return why === 'service_refuses' ? 'hold' : { do: 'no_session', why };
+/**
+ * What it says of the service's health that there is no session. All calls that wait for one login share its failure, so
+ * they are not so many answers that nobody can use: a login that went wrong once is not held against the service for a minute.
+ */
+export function toSessionEnd(why: NoSessionCause | 'service_down'): CallEnd {
+  return why === 'service_down' ? 'failed' : { do: 'no_session', why };
 }
 
 function causeOf(end: Exclude<CallEnd, 'ok' | 'void'>): HoldCause {

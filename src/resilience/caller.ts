@@ -48,13 +48,13 @@ export class Caller {
   readonly #options: CallerOptions;
   readonly #limit: LimitFunction;
   /** Made once, not for each record. */
-  readonly #send: (body: Buffer) => Promise<Exchange>;
+  readonly #send: (body: Buffer, headers: readonly string[] | undefined) => Promise<Exchange>;
   #succeeded = 0;
   #failed = 0;
 
   constructor(options: CallerOptions) {
     this.#options = options;
-    this.#send = (body) => options.api.score(body);
+    this.#send = (body, headers) => options.api.score(body, headers);
     this.#limit = pLimit(options.concurrency);
   }
 
@@ -72,14 +72,15 @@ export class Caller {
   /**
    * One attempt, judged; rejects only when there was no room. The limit would queue without bound and out of order, so
    * whoever starts records asks `free` first. `afterAmbiguous`: an earlier attempt of this record may have been carried out.
+   * `headers`: those of the record's own, name and value by turns.
    */
-  async score(body: Buffer, afterAmbiguous: boolean): Promise<Attempted> {
+  async score(body: Buffer, afterAmbiguous: boolean, headers?: readonly string[]): Promise<Attempted> {
     const { gate, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     if (this.free(nowMs) <= 0)
       throw new Fault('INTERNAL', 'A scoring attempt was started although there was no room for it.');
     const pass = gate.begin(nowMs);
-    const exchange = await this.#limit(this.#send, body);
+    const exchange = await this.#limit(this.#send, body, headers);
     const judged = judge(exchange, afterAmbiguous);
     const status = exchange.do === 'answer' ? exchange.status : null;
     const afterMs = judged.do === 'retry' ? judged.afterMs : null;

@@ -31,7 +31,8 @@ export type Exchange =
 
 /** The screening service (spec: POST and PATCH /api/v2/transaction). Never rejects. */
 export interface ScreeningApi {
-  score(body: Buffer): Promise<Exchange>;
+  /** `headers`: those of this transaction's own, name and value by turns; they must be fit to be written as they are. */
+  score(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
   sync(body: Buffer): Promise<Exchange>;
 }
 

@@ -11,7 +11,7 @@ import { parseWebhook } from './parse.ts';
 import { type TransportRefusal, type WebhookReceiver, type WebhookReply, type WebhookRequest } from './ports.ts';
 import { eventIdOf, toReviewRecord } from './record.ts';
 import { replyTo } from './reply.ts';
-import { type SignatureForm, type TimestampForm, type VerifiedWebhook, verify } from './verify.ts';
+import { type ProofFacts, type SignatureForm, type TimestampForm, type VerifiedWebhook, verify } from './verify.ts';
 
 export interface ReviewsBridgeOptions {
   readonly signatureForms: readonly SignatureForm[];
@@ -60,26 +60,36 @@ class ReviewsBridge implements WebhookReceiver {
   }
 
   async handle(request: WebhookRequest): Promise<WebhookReply> {
-    return this.#end(await this.#take(request));
+    const { clock } = this.#deps;
+    const wholeAtMs = clock.monotonicMs();
+    const result = await this.#take(request);
+    return this.#end(result, clock.monotonicMs() - wholeAtMs);
   }
 
   refuse(why: TransportRefusal): WebhookReply {
-    return this.#end(why);
+    return this.#end(why, 0);
   }
 
-  #end(result: WebhookResult): WebhookReply {
+  #end(result: WebhookResult, afterMs: number): WebhookReply {
     const reply = replyTo(result);
-    this.#deps.emit('webhook', { result, status: reply.status });
+    this.#deps.emit('webhook', { result, status: reply.status, afterMs });
     return reply;
   }
 
+  #tellProof({ signatureForm, timestampForm, secretIndex, skewMs }: ProofFacts, window: 'inside' | 'outside'): void {
+    const secret = secretIndex === 0 ? 'newest' : 'older';
+    this.#deps.emit('webhook_verified', { signatureForm, timestampForm, secret, window, skewMs });
+  }
+
   async #take(request: WebhookRequest): Promise<WebhookResult> {
-    const { secrets, options, clock, emit } = this.#deps;
+    const { secrets, options, clock } = this.#deps;
     try {
       const webhook = verify(request, secrets(), options, clock.nowMs());
-      if ('refuse' in webhook) return webhook.refuse;
-      const { signatureForm, timestampForm, secretIndex } = webhook;
-      emit('webhook_verified', { signatureForm, timestampForm, secret: secretIndex === 0 ? 'newest' : 'older' });
+      if ('refuse' in webhook) {
+        if (webhook.refuse === 'outside_window') this.#tellProof(webhook, 'outside');
+        return webhook.refuse;
+      }
+      this.#tellProof(webhook, 'inside');
       return await this.#keep(webhook);
     } catch (error) {
       return this.#broken(error);

@@ -24,20 +24,32 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-export interface Unverified {
-  readonly refuse: 'bad_signature' | 'bad_timestamp' | 'outside_window' | 'not_an_object';
-}
-
-/** Not exported as a value, and nominal by its private field: only `verify` can make one. */
-class Verified {
-  readonly body: Buffer;
+/** How a right signature was made. */
+export interface ProofFacts {
+  readonly signatureForm: SignatureForm;
+  readonly timestampForm: TimestampForm;
   /** Which secret fitted: 0 is the newest. */
   readonly secretIndex: number;
+  /** Now less the timestamp: above 0 it lies in the past. */
+  readonly skewMs: number;
+}
+
+export type Unverified =
+  | { readonly refuse: 'bad_signature' | 'bad_timestamp' | 'not_an_object' }
+  /** The signature is right. */
+  | (ProofFacts & { readonly refuse: 'outside_window' });
+
+/** Not exported as a value, and nominal by its private field: only `verify` can make one. */
+class Verified implements ProofFacts {
+  readonly body: Buffer;
+  readonly secretIndex: number;
+  readonly skewMs: number;
   readonly #proof: Proof;
 
-  constructor(body: Buffer, proof: Proof, secretIndex: number) {
+  constructor(body: Buffer, proof: Proof) {
     this.body = body;
-    this.secretIndex = secretIndex;
+    this.secretIndex = proof.secretIndex;
+    this.skewMs = proof.skewMs;
     this.#proof = proof;
   }
 
@@ -77,6 +89,8 @@ interface Timestamp {
 interface Proof {
   readonly signature: Signature;
   readonly timestamp: Timestamp;
+  readonly secretIndex: number;
+  readonly skewMs: number;
 }
 
 /**
@@ -101,10 +115,18 @@ export function verify(
   if (timestamp === null) return { refuse: 'bad_timestamp' };
   const secretIndex = fittingSecret(signature.mac, Buffer.from(timestamp.text, 'latin1'), request.body, secrets);
   if (secretIndex === null) return { refuse: 'bad_signature' };
-  if (options.toleranceSeconds !== null && !isNear(timestamp.epochMs, nowMs, options.toleranceSeconds))
-    return { refuse: 'outside_window' };
+  const skewMs = nowMs - timestamp.epochMs;
+  const { toleranceSeconds } = options;
+  if (toleranceSeconds !== null && Math.abs(skewMs) > toleranceSeconds * 1000)
+    return {
+      refuse: 'outside_window',
+      signatureForm: signature.form,
+      timestampForm: timestamp.form,
+      secretIndex,
+      skewMs,
+    };
   if (!beginsAsObject(request.body)) return { refuse: 'not_an_object' };
-  return new Verified(request.body, { signature, timestamp }, secretIndex);
+  return new Verified(request.body, { signature, timestamp, secretIndex, skewMs });
 }
 
 /** The value of a header that occurs exactly once. */
@@ -153,10 +175,6 @@ function fittingSecret(mac: Buffer, timestamp: Buffer, body: Buffer, secrets: re
     if (timingSafeEqual(expected, mac) && fitting === null) fitting = index;
   }
   return fitting;
-}
-
-function isNear(epochMs: number, nowMs: number, toleranceSeconds: number): boolean {
-  return Math.abs(nowMs - epochMs) <= toleranceSeconds * 1000;
 }
 
 const OPENING_BRACE = 0x7b;

@@ -58,7 +58,12 @@ const ERROR_MESSAGE: Verdict = { do: 'retry', afterMs: null, why: 'error_msg', c
 function judgeFailure({ status, retryAfterMs }: SyncAnswer): Verdict {
   if (status === 400 || status === 413 || status === 422) return { do: 'refuse', why: `status_${status}` };
   if (status === 408 || status === 425 || status === 429 || status >= 500)
-    return { do: 'retry', afterMs: retryAfterMs, why: `status_${status}`, counts: status === 500 ? 'status_500' : null };
+    return {
+      do: 'retry',
+      afterMs: retryAfterMs,
+      why: `status_${status}`,
+      counts: status === 500 ? 'status_500' : null,
+    };
   // 401 with a fresh session, 403, 404, 405, redirects, and what nobody has named.
   return { do: 'hold', why: `status_${status}` };
 }

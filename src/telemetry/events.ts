@@ -37,6 +37,8 @@ export interface EventRow<N extends EventName> {
 }
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
+const ANSWER_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+const SKEW_SECONDS = [-600, -300, -120, -60, -30, -10, -5, -1, 0, 1, 5, 10, 30, 60, 120, 300, 600];
 
 /** The catalogue: each event has one row, and its log line and its metrics follow from it. */
 export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
@@ -230,19 +232,47 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   webhook: {
     level: 'debug',
     means: 'A webhook was answered.',
-    fields: { result: 'what became of it', status: 'HTTP status of the answer' },
+    fields: {
+      result: 'what became of it',
+      status: 'HTTP status of the answer',
+      afterMs: 'from the whole webhook to its answer; 0 for what was refused before it was whole',
+    },
     counter: { name: 'webhook_requests_total', labels: ['result'] },
+    histogram: { name: 'webhook_seconds', field: 'afterMs', per: 1000, labels: ['result'], buckets: ANSWER_SECONDS },
   },
   webhook_verified: {
     level: 'debug',
     means:
-      'A webhook proved authentic: how its signature and timestamp were written, and whether an older secret is in use.',
+      'A webhook had the right signature: how that and its timestamp were written, whether an older secret is in use, and how far the timestamp was from this clock.',
     fields: {
       signatureForm: '`hex` or `base64`',
       timestampForm: '`rfc3339`, `unix_s` or `unix_ms`',
       secret: '`newest`: the first of WEBHOOK_SECRETS; `older`: another one',
+      window: '`inside`, or `outside` of WEBHOOK_TOLERANCE_SECONDS and refused',
+      skewMs: 'this clock less the timestamp: above 0 it came from the past, below 0 from the future',
     },
-    counter: { name: 'webhook_verified_total', labels: ['signatureForm', 'timestampForm', 'secret'] },
+    counter: { name: 'webhook_verified_total', labels: ['signatureForm', 'timestampForm', 'secret', 'window'] },
+    histogram: {
+      name: 'webhook_skew_seconds',
+      field: 'skewMs',
+      per: 1000,
+      labels: ['window'],
+      buckets: SKEW_SECONDS,
+    },
+  },
+  webhook_tls_failed: {
+    level: 'warn',
+    means: 'A connection to the webhook port came to nothing because of its TLS; no webhook was read.',
+    fields: {
+      why: '`certificate_refused` (the peer does not trust ours), `no_common_version` (of TLS, or no cipher), `plain_http`, `too_slow`, `other`',
+    },
+    counter: { name: 'webhook_tls_failures_total', labels: ['why'] },
+  },
+  certificate_expiring: {
+    level: 'warn',
+    means: 'A certificate expires in less than 14 days, or has expired; said once a day. Put a new one into its files.',
+    fields: { option: 'the option', daysLeft: 'whole days that are left; below 0: it has expired' },
+    counter: { name: 'certificate_expiring_total', labels: ['option'] },
   },
   writer_retry: {
     level: 'warn',
@@ -252,18 +282,45 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   },
   secret_reloaded: {
     level: 'info',
-    means: 'The file of a secret has changed, and what it holds now is in use.',
+    means: 'The file of a secret or certificate has changed, and what it holds now is in use.',
     fields: { option: 'the option' },
     counter: { name: 'secret_reloads_total', labels: ['option'] },
   },
   secret_reload_failed: {
     level: 'error',
-    means: 'The file of a secret has changed, and what it holds now cannot be used: the last good one stays in use.',
+    means:
+      'The file of a secret or certificate has changed, and what it holds now cannot be used: the last good one stays in use.',
     fields: {
       option: 'the option',
-      why: '`unreadable`, `empty`, or `refused` (not what the option accepts)',
+      why: '`unreadable`, `empty`, or `refused` (not what the option accepts; or a key and a certificate that do not fit)',
     },
     counter: { name: 'secret_reload_failures_total', labels: ['option', 'why'] },
+  },
+  replay_progress: {
+    level: 'info',
+    means: 'How far a replay or a redrive has come. Said every 5 s where no progress bar is drawn.',
+    fields: {
+      id: 'of the replay',
+      phase:
+        '`index`: looks for the newest updates; `count`: a dry run; `send`; `repair`: sends what became newer meanwhile',
+      done: 'offsets of this phase that are settled',
+      total: 'offsets of this phase',
+      perSecond: 'offsets',
+      leftSeconds: 'until the phase ends at this rate; -1: not known',
+    },
+    counter: null,
+  },
+  audit: {
+    level: 'info',
+    means: 'Somebody had records sent again, at its start (`started`) and at its end.',
+    fields: {
+      who: 'the operator, as the command was told or as the system knows them',
+      command: '`replay` or `redrive`, with what it was allowed to do',
+      range: 'id, topic and range',
+      counts: 'how many records ended how',
+      result: '`started`, `done`, `stopped`, `failed`, `removed`',
+    },
+    counter: null,
   },
   kafka_log: {
     level: 'info',

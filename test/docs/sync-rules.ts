@@ -36,6 +36,11 @@ function sentAs(update: WireUpdate, name: string): unknown {
   return update.do === 'send' ? (update.fields.find(([field]) => field === name)?.[1] ?? null) : null;
 }
 
+/** A row: what it is of, then its cells. */
+function row(first: string, cells: readonly string[]): readonly string[] {
+  return [first].concat(cells);
+}
+
 const code = (text: string): string => `\`${text}\``;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -79,15 +84,18 @@ const OPTIONAL: readonly (readonly [name: string, value: unknown])[] = [
 ];
 
 function fieldsByStatus(): string {
-  const rows = OPTIONAL.map(([name, value]) => [
-    code(name),
-    ...STATUSES.map((status) => {
-      const event = status === 'declined' && name === 'issuer_reason_code' ? { status } : good(status);
-      const update = wire({ ...event, [name]: value });
-      if (sentAs(update, name) !== null) return 'sent';
-      return update.do === 'send' && update.dropped.length === 0 ? 'read only' : 'left out';
-    }),
-  ]);
+  const fate = (name: string, value: unknown, status: string): string => {
+    const event = status === 'declined' && name === 'issuer_reason_code' ? { status } : good(status);
+    const update = wire({ ...event, [name]: value });
+    if (sentAs(update, name) !== null) return 'sent';
+    return update.do === 'send' && update.dropped.length === 0 ? 'read only' : 'left out';
+  };
+  const rows = OPTIONAL.map(([name, value]) =>
+    row(
+      code(name),
+      STATUSES.map((status) => fate(name, value, status)),
+    ),
+  );
   return table(['field', ...STATUSES.map(code)], rows);
 }
 
@@ -127,13 +135,15 @@ function approvedWithoutReference(): string {
   ];
   return table(
     ['`SYNC_CHARGEBACK_PROTECTION`', ...methods.map(([is]) => is)],
-    settings.map(([is, rules]) => [
-      is,
-      ...methods.map(([, event, paymentMethod]) => {
-        const scored = { httpStatus: 200, latencyMs: 41, paymentMethod };
-        return shown(wire({ status: 'approved', ...event }, { rules, scored }), []);
-      }),
-    ]),
+    settings.map(([is, rules]) =>
+      row(
+        is,
+        methods.map(([, event, paymentMethod]) => {
+          const scored = { httpStatus: 200, latencyMs: 41, paymentMethod };
+          return shown(wire({ status: 'approved', ...event }, { rules, scored }), []);
+        }),
+      ),
+    ),
   );
 }
 
@@ -155,40 +165,48 @@ function reasons(): string {
     cases.map(([list, given, rules, event]) => [
       list,
       given,
-      ...['declined', 'approved', 'error'].map((status) =>
-        shown(wire({ status, ...(status === 'approved' ? { acq_ref_id: 'arn' } : {}), ...event }, { rules }), names),
-      ),
+      shown(wire({ status: 'declined', ...event }, { rules }), names),
+      shown(wire({ status: 'approved', acq_ref_id: 'arn', ...event }, { rules }), names),
+      shown(wire({ status: 'error', ...event }, { rules }), names),
     ]),
   );
 }
 
 function exemptions(): string {
-  const cases: readonly unknown[] = ['low_value', ['low_value'], ['low_risk', 'low_value'], ['new', 'low_value'], ['new']];
+  const cases: readonly unknown[] = [
+    'low_value',
+    ['low_value'],
+    ['low_risk', 'low_value'],
+    ['new', 'low_value'],
+    ['new'],
+  ];
   const names = ['exemption_type_raised'];
   return table(
     ['given', '`SYNC_EXEMPTION_AS_ARRAY=false`', '`SYNC_EXEMPTION_AS_ARRAY=true`'],
-    cases.map((value) => [
-      code(JSON.stringify(value)),
-      ...[false, true].map((exemptionAsArray) =>
-        shown(wire({ ...good('approved'), exemption_type_raised: value }, { rules: { exemptionAsArray } }), names),
+    cases.map((value) =>
+      row(
+        code(JSON.stringify(value)),
+        [false, true].map((exemptionAsArray) =>
+          shown(wire({ ...good('approved'), exemption_type_raised: value }, { rules: { exemptionAsArray } }), names),
+        ),
       ),
-    ]),
+    ),
   );
 }
 
 function calls(): string {
   const scored = { httpStatus: 200, latencyMs: 41.6, paymentMethod: null };
-  const own = { http_status_code: 201, latency: 12.4 };
+  const cases: readonly (readonly [string, Event])[] = [
+    ['neither', {}],
+    ['`http_status_code` 201, `latency` 12.4', { http_status_code: 201, latency: 12.4 }],
+  ];
   const names = ['http_status_code', 'latency'];
   return table(
     ['the event has', 'scored here in 41.6 ms', 'not scored here'],
-    [
-      ['neither', {}],
-      ['`http_status_code` 201, `latency` 12.4', own],
-    ].map(([is, event]) => [
-      String(is),
-      shown(wire({ ...good('approved'), ...(event as Event) }, { scored }), names),
-      shown(wire({ ...good('approved'), ...(event as Event) }), names),
+    cases.map(([is, own]) => [
+      is,
+      shown(wire({ ...good('approved'), ...own }, { scored }), names),
+      shown(wire({ ...good('approved'), ...own }), names),
     ]),
   );
 }

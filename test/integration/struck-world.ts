@@ -100,10 +100,17 @@ export class StruckWorld {
     const [id = '', mate = ''] = await this.pay(2);
     await this.scored(id, mate);
     this.world.service.faults.set({ rules: [{ ...fault, operations: ['sync'], only: { transIds: [id] }, next }] });
+    const delivered = await this.#connector.outcome('sync', 'delivered');
+    const ended = async (count: number): Promise<void> => {
+      await eventually(
+        'the update has ended',
+        async () => (await this.#connector.outcome('sync', 'delivered')) === delivered + count,
+      );
+    };
     await this.report(id);
-    await this.reported(id);
+    await ended(1);
     await this.report(mate);
-    await this.reported(mate);
+    await ended(2);
     this.world.service.faults.set({});
     return id;
   }

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,8 +38,6 @@ export interface Row {
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const ROOT = here('../../');
 const SCHEMA = path.join(ROOT, 'avro/FraudReview.avsc');
-/** The one that the sandbox uses, too. */
-const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 /** The reader in Java has text blocks and arrows in `switch`. */
 const OLDEST_JAVA = 17;
 const INSTALL_LIMIT_MS = 300_000;
@@ -76,17 +74,10 @@ export const INSTALL: Readonly<Record<Language, (folder: string) => Promise<Comm
     const project = path.join(folder, 'java');
     mkdirSync(project);
     copyFileSync(here('java/pom.xml'), path.join(project, 'pom.xml'));
-    const goal = [`${PLUGIN}:copy-dependencies`, '-DincludeScope=runtime', '-DoutputDirectory=lib'];
-    await run(maven, ['-B', '-q', ...goal], project, 'The libraries of the reader in Java');
+    await run(maven, ['-B', '-q', 'dependency:copy-dependencies'], project, 'The libraries of the reader in Java');
     return { program: jdk.java, args: ['-cp', path.join(project, 'lib/*'), here('java/ReadReviews.java')] };
   },
 };
-
-/** The versions that package.json of the reader in TypeScript names, which are those of this checkout. */
-export function versionsOf(file: string): Readonly<Record<string, string>> {
-  const { dependencies } = JSON.parse(readFileSync(file, 'utf8')) as { dependencies: Record<string, string> };
-  return dependencies;
-}
 
 async function run(program: string, args: readonly string[], cwd: string, what: string): Promise<void> {
   try {
@@ -143,7 +134,7 @@ export function rowsOf(database: string): readonly Row[] {
   const db = new DatabaseSync(database, { readOnly: true });
   try {
     const rows = db.prepare('select account, trans_id, event_id, decision, reviewed_at from review').all();
-    return rows.map((row) => ({ ...row }) as unknown as Row).toSorted(byPayment);
+    return (rows as unknown as Row[]).toSorted(byPayment);
   } finally {
     db.close();
   }

@@ -1,15 +1,5 @@
-import { type LedgerSummary } from '../../sandbox/service/ledger.ts';
+import { type Moment } from './moment.ts';
 import { type Reckoning } from './reckoning.ts';
-
-/** What is shown of one second. Counts are since the start. */
-export interface Moment {
-  readonly second: number;
-  readonly created: number;
-  readonly lag: number | null;
-  readonly decisions: Readonly<Record<'decline' | 'approve' | 'manual_review' | 'custom', number>>;
-  readonly ledger: LedgerSummary;
-  readonly published: number;
-}
 
 /** One second as a line for people; `before`: the moment before, for rates. */
 export function momentLine(now: Moment, before: Moment | null): string {
@@ -25,16 +15,27 @@ export function momentLine(now: Moment, before: Moment | null): string {
   ].join(' | ');
 }
 
-function row(what: string, done: number, of: number, verb: string): string {
-  return `  ${done === of ? '✓' : '✗'} ${String(of).padStart(7)} ${what.padEnd(18)} ${String(done).padStart(7)} ${verb}`;
+function row(what: string, done: number, of: number, verb: string, fine = done === of): string {
+  return `  ${fine ? '✓' : '✗'} ${String(of).padStart(7)} ${what.padEnd(18)} ${String(done).padStart(7)} ${verb}`;
 }
 
 function count(what: string, number: number, fine: boolean): string {
   return `  ${fine ? '✓' : '✗'} ${String(number).padStart(7)} ${what}`;
 }
 
+/** How the demo went. */
+export interface Ending {
+  readonly end: Reckoning;
+  /** How often the connector was killed. */
+  readonly kills: number;
+  /** Records written that are no payments, and records found in dead-letter topics. */
+  readonly poison: number;
+  readonly letters: number;
+  readonly kept: boolean;
+}
+
 /** The end as lines for people. */
-export function summaryLines(end: Reckoning, kills: number, kept: boolean): readonly string[] {
+export function summaryLines({ end, kills, poison, letters, kept }: Ending): readonly string[] {
   const doubled = kills === 0 ? 'doubled' : `doubled (the connector was killed ${String(kills)} time(s))`;
   return [
     '',
@@ -42,6 +43,9 @@ export function summaryLines(end: Reckoning, kills: number, kept: boolean): read
     row('payments', end.scored, end.payments, 'scored'),
     row('statuses', end.linked, end.statuses, 'linked to their payment'),
     row('reviews decided', end.reviewsPublished, end.reviewsDecided, 'published'),
+    ...(poison + letters === 0
+      ? []
+      : [row('poison records', letters, poison, 'in a dead-letter topic', letters >= poison)]),
     count('lost', end.lost, end.lost === 0),
     count(doubled, end.doubled, end.doubled === 0 || kills > 0),
     count('out of order', end.outOfOrder, end.outOfOrder === 0),

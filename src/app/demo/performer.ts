@@ -24,6 +24,21 @@ export class Performer {
   /** Why it cannot go on; null: it runs. */
   broken: string | null = null;
 
+  /** Null while none runs. */
+  get pid(): number | null {
+    return this.#child?.alive === true ? (this.#child.pid ?? null) : null;
+  }
+
+  /** Where the connector's log is: the one file, whichever process writes it. */
+  get logFile(): string {
+    return this.#child?.logFile ?? '';
+  }
+
+  /** Ends the connector as `kill -9` does; it is started again. */
+  kill(): void {
+    this.#child?.kill('SIGKILL');
+  }
+
   private constructor(parts: PerformerParts, run: Run) {
     this.#parts = parts;
     this.#run = run;

@@ -29,6 +29,20 @@ export interface Reckoning {
   readonly outOfOrder: number;
 }
 
+/** What doubled and disordered things are counted from. */
+export interface Seen {
+  readonly summary: LedgerSummary;
+  readonly reviews: ReviewsRead;
+}
+
+/** What was done twice, and what was done out of order; true at any time, also while things are on their way. */
+export function mishaps({ summary, reviews }: Seen): Pick<Reckoning, 'doubled' | 'outOfOrder'> {
+  return {
+    doubled: summary.repeatedScorings + summary.repeatedUpdates + (reviews.records - reviews.events),
+    outOfOrder: summary.overlaps + summary.disorders + summary.backwardUpdates + summary.updateOverlaps,
+  };
+}
+
 /** Compares what was produced with what the service saw and what can be read from Kafka. */
 export function reckon(
   { payments }: Produced,
@@ -55,8 +69,7 @@ export function reckon(
     reviewsDecided: summary.reviews,
     reviewsPublished: reviews.events,
     lost: payments.size - scored + (statuses - linked) + notPublished,
-    doubled: summary.repeatedScorings + summary.repeatedUpdates + (reviews.records - reviews.events),
-    outOfOrder: summary.overlaps + summary.disorders + summary.backwardUpdates + summary.updateOverlaps,
+    ...mishaps({ summary, reviews }),
   };
 }
 

@@ -10,6 +10,8 @@ export interface ShopFloorParts {
   /** Payments a second. */
   readonly rate: number;
   readonly clock: Clock;
+  /** Told of each payment when it is about to be written: whose, and when (milliseconds since 1970). */
+  readonly selling?: (transId: string, atMs: number) => void;
 }
 
 const BEAT_MS = 20;
@@ -22,6 +24,10 @@ export class ShopFloor {
   readonly payments = new Map<string, string | null>();
   /** Payments whose outcome is still to come. */
   open = 0;
+  /** Payments whose status was written. */
+  authorized = 0;
+  /** Records written that are no payments. */
+  poison = 0;
   /** Records that Kafka did not acknowledge: they count for nothing. */
   refused = 0;
   readonly #startedMs: number;
@@ -41,6 +47,13 @@ export class ShopFloor {
     this.#cancel();
   }
 
+  /** Writes a record that is no payment and can never be one. */
+  async spoil(): Promise<void> {
+    this.open += 1;
+    if (await this.#write(this.#parts.topicCreated, 'a broken shop', 'this is no JSON')) this.poison += 1;
+    this.open -= 1;
+  }
+
   #beat(): void {
     const { clock, rate, shops } = this.#parts;
     const due = Math.floor(((clock.monotonicMs() - this.#startedMs) / 1000) * rate);
@@ -54,6 +67,7 @@ export class ShopFloor {
     const { clock, topicCreated } = this.#parts;
     if (!this.#selling) return;
     this.open += 1;
+    this.#parts.selling?.(payment.transId, clock.nowMs());
     if (!(await this.#write(topicCreated, payment.key, payment.created))) {
       this.open -= 1;
       return;
@@ -65,13 +79,16 @@ export class ShopFloor {
   async #authorize(payment: ShopPayment): Promise<void> {
     const { clock, topicAuthorized } = this.#parts;
     const update = payment.authorized(clock.nowMs());
-    if (await this.#write(topicAuthorized, payment.key, update))
+    if (await this.#write(topicAuthorized, payment.key, update)) {
       this.payments.set(payment.transId, String(update['status']));
+      this.authorized += 1;
+    }
     this.open -= 1;
   }
 
-  async #write(topic: string, key: string, value: object): Promise<boolean> {
-    const record = { topic, key: Buffer.from(key), value: Buffer.from(JSON.stringify(value)), headers: {} };
+  async #write(topic: string, key: string, value: object | string): Promise<boolean> {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const record = { topic, key: Buffer.from(key), value: Buffer.from(text), headers: {} };
     const outcome = await this.#parts.writer.write(record, WRITE_DEADLINE_MS);
     if (outcome.do === 'written') return true;
     this.refused += 1;

@@ -13,11 +13,14 @@ import { kafkaOf, registryOf } from '../parts.ts';
 import { writtenSubjects } from '../schemas.ts';
 import { createTopics } from '../topics.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../bin.mjs', import.meta.url));
+/** From the package's root on: in a package that is installed this file is below `dist`, the launcher is not. */
+const LAUNCHER = fileURLToPath(new URL('../../../src/bin.mjs', import.meta.url));
 const PARTITIONS = 6;
 /** Short, so that a connector that was killed is succeeded soon. */
 const SESSION_MS = 10_000;
 const LATENCY_MS = 20;
+/** The service as it is in a demo: it takes a moment to answer. */
+const WELL = { latencyMs: LATENCY_MS, latencyJitterMs: LATENCY_MS };
 
 export interface StageParts {
   readonly terminal: Terminal;
@@ -35,6 +38,8 @@ export interface Stage {
   readonly env: Readonly<Record<string, string>>;
   readonly launcher: string;
   readonly opsUrl: string;
+  /** Before the name of every topic; empty unless the Kafka is somebody's own. */
+  readonly topicPrefix: string;
 }
 
 /** Starts the broker, the registry and the screening service, and makes topics and schemas. */
@@ -53,27 +58,42 @@ export async function setStage({ terminal, clock, opened, say }: StageParts): Pr
       return started;
     }),
   ]);
-  service.faults.set({ latencyMs: LATENCY_MS, latencyJitterMs: LATENCY_MS });
+  service.faults.set(WELL);
   const [webhookPort = 0, opsPort = 0] = await freePorts(2);
-  const env = environment(kafka, service, { webhookPort, opsPort, startedMs: clock.nowMs() });
+  const run = clock.nowMs().toString(36);
+  // On somebody's own Kafka a demo keeps to topics of its own.
+  const topicPrefix = kafka.how === 'given' ? `fraud-demo-${run}.` : '';
+  const env = environment(kafka, service, { webhookPort, opsPort, run, topicPrefix });
   service.setWebhookUrl(`http://127.0.0.1:${String(webhookPort)}/webhooks/fraud`);
   const { config } = loadConfig({ env, readFile: readTextFile });
   await prepareTopics(config, clock, PARTITIONS);
-  return { kafka, service, config, env, launcher: LAUNCHER, opsUrl: `http://127.0.0.1:${String(opsPort)}` };
+  const opsUrl = `http://127.0.0.1:${String(opsPort)}`;
+  return { kafka, service, config, env, launcher: LAUNCHER, opsUrl, topicPrefix };
+}
+
+interface Named {
+  readonly webhookPort: number;
+  readonly opsPort: number;
+  /** Of this run, so that two on one Kafka do not meet. */
+  readonly run: string;
+  readonly topicPrefix: string;
+}
+
+/** Makes the service answer 503 for so long; then it is well again by itself. */
+export function makeIll({ service }: Pick<Stage, 'service'>, forMs: number): void {
+  service.faults.set({ ...WELL, rules: [{ status: { code: 503 }, forMs }] });
 }
 
 function environment(
   kafka: KafkaAndRegistry,
   service: ScreeningService,
-  { webhookPort, opsPort, startedMs }: { webhookPort: number; opsPort: number; startedMs: number },
+  { webhookPort, opsPort, run, topicPrefix: own }: Named,
 ): Record<string, string> {
-  // On somebody's own Kafka a demo keeps to topics of its own.
-  const own = kafka.how === 'given' ? `fraud-demo-${startedMs.toString(36)}.` : '';
   return {
     ACCOUNT: 'demo',
     KAFKA_BROKERS: kafka.brokers.join(','),
     KAFKA_ALLOW_PLAINTEXT: 'true',
-    KAFKA_GROUP_ID: `fraud-demo-${startedMs.toString(36)}`,
+    KAFKA_GROUP_ID: `fraud-demo-${run}`,
     KAFKA_SESSION_TIMEOUT_MS: String(SESSION_MS),
     SCHEMA_REGISTRY_URL: kafka.registryUrl,
     TOPIC_CREATED: `${own}payments.created`,

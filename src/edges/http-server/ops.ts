@@ -52,6 +52,7 @@ const TROUBLES: Readonly<Record<Trouble, Answer>> = {
   too_slow: text(408, 'request timeout'),
   too_large: text(413, 'content too large'),
   bad_path: text(404, 'not found'),
+  bad_method: METHOD_NOT_ALLOWED,
   bad_type: text(415, 'unsupported media type'),
   failed: text(500, 'failed'),
 };

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
+import { type Server } from 'node:http';
 import { type AddressInfo, type Socket } from 'node:net';
+import { type Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type WebhookTlsFailure } from '../../kernel/emit.ts';
 import { Fault, nameOf } from '../../kernel/fault.ts';
+import { type Certificate } from './certificate.ts';
+import { createListener, REQUEST_TIMEOUT_MS, stopAccepting } from './listener.ts';
+import { renewCertificate, tlsFailureOf } from './tls.ts';
 
 /** All of an answer. `headers` has no `content-length`: it follows from the body. */
 export interface Answer {
@@ -11,7 +17,7 @@ export interface Answer {
 }
 
 /** What goes wrong with a request before there is one to answer. `failed`: the handler threw. */
-export type Trouble = 'malformed' | 'too_slow' | 'too_large' | 'bad_path' | 'bad_type' | 'failed';
+export type Trouble = 'malformed' | 'too_slow' | 'too_large' | 'bad_path' | 'bad_method' | 'bad_type' | 'failed';
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -24,6 +30,8 @@ export interface HttpServerOptions {
   readonly maxConnections: number;
   /** From a request's first byte to its last, body included; 2000 unless told. */
   readonly requestTimeoutMs?: number;
+  /** Null or absent: plain HTTP. */
+  readonly certificate?: Certificate | null;
 }
 
 export interface HttpHandlers {
@@ -32,81 +40,81 @@ export interface HttpHandlers {
   /** With the body, whole and as it came. */
   answer(request: FastifyRequest, body: Buffer): Promise<Answer>;
   trouble(what: Trouble): Answer;
+  /** A connection ended before there was TLS on it; nobody can be answered. */
+  tlsFailed?(why: WebhookTlsFailure): void;
 }
 
 export interface HttpServer {
-  /** `http://host:port`, with the port that is really listened on. */
+  /** `http://host:port` or `https://host:port`, with the port that is really listened on. */
   readonly url: string;
-  /** Accepts nothing more, lets what runs end, then closes every connection. Calling it again waits for the same end. */
+  /** Connections that begin from now on are shown this certificate; without TLS from the start it does nothing. */
+  renew(certificate: Certificate): void;
+  /** Goes on as before, but each answer ends its connection, so that its peer looks for another server. */
+  drain(): void;
+  /**
+   * Accepts no more connections, and resolves when the last one has ended: requests of which something has come are
+   * answered, or cut off at their time limit. Calling it again waits for the same end.
+   */
   close(): Promise<void>;
 }
-
-const REQUEST_TIMEOUT_MS = 2000;
-/** How often the two are looked at: a slow sender is cut off this much late at most. */
-const TIMEOUT_CHECK_MS = 250;
-/** Longer than the 60 s of common load balancers: whoever reuses a connection must be the one that ends idle ones. */
-const KEEP_ALIVE_MS = 75_000;
-const MAX_HEAD_BYTES = 8192;
-const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 /**
  * Listens, with every limit set: nothing a peer sends or withholds may cost more than its share of memory, time or
  * connections. Every answer is one of `handlers`; none is the framework's. Rejects with PORT_TAKEN.
  */
 export async function listen(options: HttpServerOptions, handlers: HttpHandlers): Promise<HttpServer> {
-  const app = createApp(options, handlers);
   const running = new Running();
+  const app = createApp(options, handlers, running);
   app.addHook('onRequest', (request, reply, done) => {
-    const refusal = refuseHead(request, handlers) ?? handlers.admit(request, reply);
+    running.add(reply);
+    const refusal = refuse(request, reply, handlers);
     if (refusal === null) done();
     // The body is not read, so the connection cannot be used again.
     else send(reply.header('connection', 'close'), refusal);
   });
   const answer = (request: FastifyRequest, reply: FastifyReply): void => {
-    running.add(reply);
-    void respond(request, reply, handlers);
+    void respond(request, handlers).then((whole) => {
+      if (running.isDraining) reply.header('connection', 'close');
+      send(reply, whole);
+    });
   };
   app.route({ method: ['GET', 'HEAD', 'POST'], url: '*', handler: answer });
   app.setNotFoundHandler(answer);
   const url = await bind(app, options);
   let closed: Promise<void> | undefined;
-  return { url, close: async () => await (closed ??= close(app, running)) };
+  return {
+    url,
+    renew: (certificate) => {
+      renewCertificate(app.server, certificate);
+    },
+    drain: () => {
+      running.isDraining = true;
+    },
+    close: async () => await (closed ??= close(app, running)),
+  };
 }
 
-function createApp(options: HttpServerOptions, handlers: HttpHandlers): FastifyInstance {
-  const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+function createApp(options: HttpServerOptions, handlers: HttpHandlers, running: Running): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: options.maxBytes,
-    requestTimeout,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionTimeout: 0,
-    maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
-    forceCloseConnections: false,
-    return503OnClosing: false,
     exposeHeadRoutes: false,
-    http: {
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      maxHeaderSize: MAX_HEAD_BYTES,
-      // Checked by `refuseHead`: Node's own answer would go out uncounted.
-      requireHostHeader: false,
-    },
-    clientErrorHandler: (error, socket) => {
-      answerRaw(socket, error.code, handlers);
-    },
-    frameworkErrors: (_error, _request, reply) => {
-      send(reply.header('connection', 'close'), handlers.trouble('bad_path'));
+    return503OnClosing: false,
+    serverFactory: (handler) =>
+      createListener(
+        {
+          requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+          maxConnections: options.maxConnections,
+          certificate: options.certificate ?? null,
+        },
+        handler,
+      ),
+    frameworkErrors: (_error, request, reply) => {
+      running.add(reply);
+      send(reply.header('connection', 'close'), refuse(request, reply, handlers) ?? handlers.trouble('bad_path'));
     },
   });
-  app.server.maxConnections = options.maxConnections;
-  // Node would answer 417 by itself.
-  app.server.on('checkExpectation', (_request, response) => {
-    const { status, headers, body } = handlers.trouble('malformed');
-    response
-      .writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
-      .end(body);
-  });
+  answerWhatNodeWould(app.server, handlers);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
@@ -117,6 +125,28 @@ function createApp(options: HttpServerOptions, handlers: HttpHandlers): FastifyI
     else send(reply.header('connection', 'close'), handlers.trouble(troubleOf(error)));
   });
   return app;
+}
+
+/** What never becomes a request of the framework's: Node would answer by itself, uncounted, or not at all. */
+function answerWhatNodeWould(server: Server, handlers: HttpHandlers): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const tls = tlsFailureOf(error.code);
+    if (tls === null) {
+      answerError(socket as Socket, error.code, handlers);
+      return;
+    }
+    socket.destroy();
+    handlers.tlsFailed?.(tls);
+  });
+  server.on('connect', (_request, socket: Duplex) => {
+    answerRaw(socket, handlers.trouble('bad_method'));
+  });
+  server.on('checkExpectation', (_request, response) => {
+    const { status, headers, body } = handlers.trouble('malformed');
+    response
+      .writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
+      .end(body);
+  });
 }
 
 /** By Node's own `listen`: the framework's would open a second server, without our limits, for a host of several addresses. */
@@ -134,52 +164,57 @@ async function bind(app: FastifyInstance, options: HttpServerOptions): Promise<s
       { cause: error },
     );
   }
-  return urlOf(app.server.address());
+  return urlOf(app.server.address(), (options.certificate ?? null) === null ? 'http' : 'https');
 }
 
-function urlOf(address: AddressInfo | string | null): string {
+function urlOf(address: AddressInfo | string | null, scheme: 'http' | 'https'): string {
   if (address === null || typeof address === 'string') throw new Fault('INTERNAL', 'The server listens on no port.');
   const reachable = address.address === '0.0.0.0' ? '127.0.0.1' : address.address === '::' ? '::1' : address.address;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${address.port}`;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${address.port}`;
 }
 
-/** Requests that have come whole and are not answered yet. */
+/** Requests whose head has come and whose answer has not gone out whole. */
 class Running {
+  /** Answers end their connections. */
+  isDraining = false;
   #count = 0;
-  #ended: (() => void) | undefined;
+  #onNone: (() => void) | undefined;
 
   add(reply: FastifyReply): void {
     this.#count += 1;
     reply.raw.once('close', () => {
       this.#count -= 1;
-      if (this.#count === 0) this.#ended?.();
+      if (this.#count === 0) this.#onNone?.();
     });
   }
 
-  async none(): Promise<void> {
-    if (this.#count === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#ended = resolve;
-    });
+  /** Calls back now, if there is none, and each time when there is none again. */
+  wheneverNone(task: () => void): void {
+    this.#onNone = task;
+    if (this.#count === 0) task();
   }
 }
 
 async function close(app: FastifyInstance, running: Running): Promise<void> {
-  const closing = app.close();
-  await running.none();
-  // Node stops to look at its time limits once it closes, so a half-sent request would hold the end up for ever.
-  app.server.closeAllConnections();
-  await closing;
+  running.isDraining = true;
+  const ended = once(app.server, 'close');
+  // Node's own close would stop to look at its time limits, and a request that never comes whole would hold the end up.
+  stopAccepting(app.server);
+  // Only when no answer is on its way out: an idle connection is one whose answer was given, not one that has got it.
+  running.wheneverNone(() => {
+    app.server.closeIdleConnections();
+  });
+  await ended;
+  app.server.close();
+  await app.close();
 }
 
-async function respond(request: FastifyRequest, reply: FastifyReply, handlers: HttpHandlers): Promise<void> {
-  let answer: Answer;
+async function respond(request: FastifyRequest, handlers: HttpHandlers): Promise<Answer> {
   try {
-    answer = await handlers.answer(request, request.body as Buffer);
+    return await handlers.answer(request, request.body as Buffer);
   } catch {
-    answer = handlers.trouble('failed');
+    return handlers.trouble('failed');
   }
-  send(reply, answer);
 }
 
 function send(reply: FastifyReply, answer: Answer): void {
@@ -187,6 +222,11 @@ function send(reply: FastifyReply, answer: Answer): void {
     .code(answer.status)
     .headers({ ...answer.headers })
     .send(answer.body);
+}
+
+/** What is refused for its head alone. */
+function refuse(request: FastifyRequest, reply: FastifyReply, handlers: HttpHandlers): Answer | null {
+  return refuseHead(request, handlers) ?? handlers.admit(request, reply);
 }
 
 /** Node's parser takes HTTP/0.9; a missing host is left to us. */
@@ -203,16 +243,16 @@ function troubleOf(error: unknown): Trouble {
 }
 
 /** What Node could not make a request of, or was not sent in time. */
-function answerRaw(socket: Socket, code: string | undefined, handlers: HttpHandlers): void {
+function answerError(socket: Socket, code: string | undefined, handlers: HttpHandlers): void {
   // Gone, or a connection that never said anything: nobody waits for an answer.
-  if (code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
-    socket.destroy();
-    return;
-  }
-  const answer = handlers.trouble(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : 'malformed');
-  const headers = { ...answer.headers, 'content-length': String(Buffer.byteLength(answer.body)), connection: 'close' };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${answer.status} \r\n${lines.join('')}\r\n${answer.body}`, () => {
+  if (code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) socket.destroy();
+  else answerRaw(socket, handlers.trouble(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : 'malformed'));
+}
+
+function answerRaw(socket: Duplex, { status, headers, body }: Answer): void {
+  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} \r\n${lines.join('')}\r\n${body}`, () => {
     socket.destroy();
   });
 }

@@ -1,5 +1,7 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type WebhookTlsFailure } from '../../kernel/emit.ts';
 import { type WebhookReceiver } from '../../reviews/ports.ts';
+import { type Certificate } from './certificate.ts';
 import { type Answer, type HttpServer, listen, type Trouble } from './server.ts';
 
 export interface WebhookServerOptions {
@@ -12,6 +14,10 @@ export interface WebhookServerOptions {
   readonly maxBytes: number;
   /** From a request's first byte to its last; 2000 unless told. */
   readonly requestTimeoutMs?: number;
+  /** Null or absent: plain HTTP. */
+  readonly certificate?: Certificate | null;
+  /** A connection came to nothing because of its TLS. */
+  readonly onTlsFailed?: (why: WebhookTlsFailure) => void;
 }
 
 /** Bodies that are being read or worked on may hold this much memory in all. */
@@ -38,6 +44,7 @@ export async function startWebhookServer(
         admit(request, reply, { path: options.path, maxBytes: options.maxBytes, held, receiver }),
       answer: async ({ raw }, body) => await receiver.handle({ rawHeaders: raw.rawHeaders, body }),
       trouble: (what) => receiver.refuse(REFUSAL_OF[what]),
+      tlsFailed: (why) => options.onTlsFailed?.(why),
     },
   );
 }
@@ -47,6 +54,7 @@ const REFUSAL_OF = {
   too_slow: 'too_slow',
   too_large: 'too_large',
   bad_path: 'bad_path',
+  bad_method: 'bad_method',
   bad_type: 'bad_type',
   failed: 'unavailable',
 } as const satisfies Record<Trouble, string>;

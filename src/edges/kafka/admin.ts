@@ -7,6 +7,9 @@ import { type Watermarks } from './offset-reader.ts';
 const { ConfigResourceTypes } = kafkajs;
 
 const WAIT_TRIES = 5;
+/** Kafka's codes of errors. */
+const NON_EMPTY_GROUP = 68;
+const GROUP_ID_NOT_FOUND = 69;
 
 export interface TopicInfo {
   readonly name: string;
@@ -23,6 +26,11 @@ export interface BrokerInfo {
   readonly id: number;
   readonly host: string;
   readonly port: number;
+}
+
+export interface GroupCommit {
+  readonly offset: bigint;
+  readonly metadata: string;
 }
 
 export interface TopicToCreate {
@@ -50,6 +58,12 @@ export interface KafkaAdmin {
   offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
   /** Whether the group has committed anything of the topic. */
   hasCommitted(groupId: string, topic: string): Promise<boolean>;
+  /** What the group has committed of the topic, with the metadata of each commit. */
+  committed(groupId: string, topic: string): Promise<ReadonlyMap<number, GroupCommit>>;
+  /** How many members the group has now; one that died counts until its session is over. */
+  memberCount(groupId: string): Promise<number>;
+  /** Deletes a group and what it has committed. */
+  deleteGroup(groupId: string): Promise<'deleted' | 'unknown' | 'has_members'>;
   /** Commits for a group that has no members. */
   commitFor(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
   close(): Promise<void>;
@@ -107,6 +121,35 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
         // Negative: none, and what kafkajs itself writes when an offset is out of range.
         return found.some(({ partitions }) => partitions.some(({ offset }) => BigInt(offset) >= 0n));
       }),
+    committed: async (groupId, topic) =>
+      await asked(`reading what ${groupId} has committed`, async (admin) => {
+        const found = await admin.fetchOffsets({ groupId, topics: [topic] });
+        const commits = found.flatMap(({ partitions }) => partitions);
+        return new Map(
+          commits
+            .map(
+              ({ partition, offset, metadata }) =>
+                [partition, { offset: BigInt(offset), metadata: metadata ?? '' }] as const,
+            )
+            .filter(([, { offset }]) => offset >= 0n),
+        );
+      }),
+    memberCount: async (groupId) =>
+      await asked(`looking at ${groupId}`, async (admin) => {
+        const { groups } = await admin.describeGroups([groupId]);
+        return groups.find((group) => group.groupId === groupId)?.members.length ?? 0;
+      }),
+    deleteGroup: async (groupId) =>
+      await asked(`deleting ${groupId}`, async (admin) => {
+        try {
+          await admin.deleteGroups([groupId]);
+          return 'deleted';
+        } catch (error) {
+          const outcome = outcomeOfDeletion(error);
+          if (outcome === null) throw error;
+          return outcome;
+        }
+      }),
     commitFor: async (groupId, topic, offsets) => {
       await asked(`committing for ${groupId}`, async (admin) => {
         const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
@@ -119,6 +162,18 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
       await disconnect(open);
     },
   };
+}
+
+/** Why a group could not be deleted, where that says something of the group; null: it says nothing. */
+function outcomeOfDeletion(error: unknown): 'unknown' | 'has_members' | null {
+  for (let at: unknown = error; at instanceof Error; at = Reflect.get(at, 'cause')) {
+    const groups: unknown = Reflect.get(at, 'groups');
+    if (!Array.isArray(groups)) continue;
+    const codes = groups.map((group: { readonly errorCode?: unknown }) => group.errorCode);
+    if (codes.includes(NON_EMPTY_GROUP)) return 'has_members';
+    if (codes.includes(GROUP_ID_NOT_FOUND)) return 'unknown';
+  }
+  return null;
 }
 
 async function disconnect(open: Promise<Admin> | null): Promise<void> {

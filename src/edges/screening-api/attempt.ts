@@ -26,6 +26,8 @@ export interface AttemptParts {
   readonly route: Route;
   readonly clock: Clock;
   readonly body: Buffer | null;
+  /** Of this request's own, name and value by turns; null: none. */
+  readonly headers: readonly string[] | null;
   readonly resolve: (exchange: Exchange) => void;
 }
 
@@ -148,7 +150,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
       return;
     }
     this.#token = token;
-    this.send(access.headersOf(token));
+    const { headers } = this.#parts;
+    this.send(headers === null ? access.headersOf(token) : [...access.headersOf(token), ...headers]);
   }
 
   #giveUp(why: 'timeout' | 'oversized'): void {

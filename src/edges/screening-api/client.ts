@@ -68,12 +68,12 @@ class Client implements ScreeningApiEdge {
     this.#access = { session: this.#session, fence, headersOf: (token) => this.#headersOf(token) };
   }
 
-  score(body: Buffer): Promise<Exchange> {
-    return this.#exchange(this.#scoring, body);
+  score(body: Buffer, headers: readonly string[] | null = null): Promise<Exchange> {
+    return this.#exchange(this.#scoring, body, headers);
   }
 
   sync(body: Buffer): Promise<Exchange> {
-    return this.#exchange(this.#sync, body);
+    return this.#exchange(this.#sync, body, null);
   }
 
   async login(): Promise<LoginResult> {
@@ -90,9 +90,9 @@ class Client implements ScreeningApiEdge {
     for (const { deadlines } of routes) deadlines.close();
   }
 
-  #exchange(route: Route, body: Buffer): Promise<Exchange> {
+  #exchange(route: Route, body: Buffer, headers: readonly string[] | null): Promise<Exchange> {
     return new Promise<Exchange>((resolve) => {
-      new Attempt({ route, clock: this.#clock, body, resolve }, this.#access).begin(this.#access);
+      new Attempt({ route, clock: this.#clock, body, headers, resolve }, this.#access).begin(this.#access);
     });
   }
 
@@ -100,7 +100,7 @@ class Client implements ScreeningApiEdge {
   async #requestLogin(authorization: string): Promise<Exchange> {
     const headers = ['authorization', authorization, 'accept', 'application/json', 'user-agent', this.#userAgent];
     return await new Promise<Exchange>((resolve) => {
-      new Attempt({ route: this.#login, clock: this.#clock, body: null, resolve }, null).send(headers);
+      new Attempt({ route: this.#login, clock: this.#clock, body: null, headers: null, resolve }, null).send(headers);
     });
   }
 

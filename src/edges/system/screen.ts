@@ -26,7 +26,8 @@ const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
 // Terminals that know it show what is between at once; the others ignore it.
 const BEGIN = '\u001B[?2026h\u001B[H';
 const END = '\u001B[J\u001B[?2026l';
-const REST_OF_LINE = '\u001B[K';
+// Before the line: after one that fills the last column it would erase that.
+const CLEAR_LINE = '\u001B[2K';
 const CTRL_C = '\u0003';
 const DEFAULT_SIZE = { columns: 80, rows: 24 };
 
@@ -62,7 +63,7 @@ export function takeScreen({ output, input, onExit, onKey, onInterrupt }: Screen
       return { columns: output.columns || DEFAULT_SIZE.columns, rows: output.rows || DEFAULT_SIZE.rows };
     },
     draw: (lines) => {
-      if (isOpen) output.write(BEGIN + lines.map((line) => line + REST_OF_LINE).join('\r\n') + END);
+      if (isOpen) output.write(BEGIN + lines.map((line) => CLEAR_LINE + line).join('\r\n') + END);
     },
     close,
   };

@@ -24,6 +24,7 @@ import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
 import { publishScore, type ScoreOutput } from './publish.ts';
 import { type Payment, readPayment } from './read.ts';
 import { type ScoreContext, toFailedScore, toScore } from './record.ts';
+import { type RequestExtras, requestHeaders } from './request.ts';
 
 export interface ScoringFlowOptions {
   readonly caller: Pick<Caller, 'score' | 'free' | 'tally'>;
@@ -42,6 +43,8 @@ export interface ScoringFlowOptions {
   readonly mapper?: RecordMapper | null;
   /** Null or absent: nothing is looked for. */
   readonly guard?: CardGuard | null;
+  /** Null or absent: requests have no headers of a payment's own. */
+  readonly extras?: RequestExtras | null;
   /** Null: scores are not published. */
   readonly output: ScoreOutput | null;
   /** Whether a refused payment yields a score record, too. */
@@ -98,6 +101,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   readonly #carrying = new Map<SourceRecord, Tenure>();
   /** Why the last publication had to wait. */
   #blockedBy: HoldCause = 'kafka';
+  /** Of the payment that waited last; null: none ever did. */
+  #waitingFor: Tenure | null = null;
+  /** Whether the step that ended last was a wait. */
+  #isStalled = false;
 
   constructor(options: ScoringFlowOptions) {
     this.#options = options;
@@ -119,6 +126,21 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
 
   read(record: SourceRecord): Reading<Payment> {
     return readPayment(record, this.#options);
+  }
+
+  /**
+   * Whether payments wait here and none ends: calls do not go out, or the step that ended last was a wait. A payment
+   * that waits while others are scored holds nothing.
+   */
+  get isHeld(): boolean {
+    return this.#waitingFor?.phase === 'owned' && (this.#isStalled || this.#options.gate.why !== null);
+  }
+
+  /** What was put aside unread, for its card data or by an operator, is never scored: where its trans_id can be told, sync learns of it. */
+  lettered(record: SourceRecord): void {
+    const reading = readPayment(record, { ...this.#options, guard: null });
+    if (reading.do === 'item')
+      this.#options.scored.note(reading.item.transId, { do: 'refused', partition: record.partition });
   }
 
   lane(payment: Payment, record: SourceRecord): string {
@@ -162,6 +184,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     try {
       const step = await this.#step(job, carry);
       if (step.do === 'wait' && step.carry?.outcome) this.#carrying.set(job.record, job.tenure);
+      if (step.do === 'wait') this.#waitingFor = job.tenure;
+      if (step.do !== 'release') this.#isStalled = step.do === 'wait';
       return step;
     } finally {
       this.#running -= 1;
@@ -170,7 +194,9 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
 
   async #step(job: Job<Payment, ScoreCarry>, carry: ScoreCarry): Promise<Step<ScoreCarry>> {
     if (carry.outcome !== null) return await this.#finish(job, carry, carry.outcome);
-    const judged = await this.#options.caller.score(job.item.body, carry.maybeScored);
+    const { extras = null } = this.#options;
+    const headers = extras === null ? undefined : requestHeaders(job.record, job.item, extras);
+    const judged = await this.#options.caller.score(job.item.body, carry.maybeScored, headers);
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
     if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
     const next = { ...carry, attempts: carry.attempts + 1 };

@@ -9,6 +9,8 @@ export interface Payment {
   readonly body: Buffer;
   /** The datapoint `pmt_method`; null: not given. */
   readonly paymentMethod: string | null;
+  /** The datapoint `ip` as it came, if it is a text; null: not given. */
+  readonly ip: string | null;
 }
 
 /** Reads a payment; what came as JSON and is not mapped goes out as it came, byte for byte. */
@@ -18,7 +20,13 @@ export function readPayment(record: SourceRecord, reader: RecordReader): Reading
   const { value, json } = decoded;
   const transId = readTransId(value['trans_id']);
   if (transId === null) return { do: 'dead_letter', letter: { reason: 'trans_id_missing', stage: 'read' } };
-  const method = value['pmt_method'];
-  const paymentMethod = typeof method === 'string' && method !== '' ? method : null;
-  return { do: 'item', item: { transId, body: json ?? Buffer.from(toTransactionJson(value), 'utf8'), paymentMethod } };
+  const body = json ?? Buffer.from(toTransactionJson(value), 'utf8');
+  return {
+    do: 'item',
+    item: { transId, body, paymentMethod: textOf(value['pmt_method']), ip: textOf(value['ip']) },
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }

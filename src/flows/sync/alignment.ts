@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type EngineSignals, type Position, type SourceRecord } from '../../engine/ports.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
+import { HeldTime } from './held-time.ts';
 import { type Update } from './read.ts';
 
 export interface AlignmentOptions {
@@ -10,6 +11,8 @@ export interface AlignmentOptions {
   readonly ordering: 'key' | 'transaction';
   /** How long an update waits for its transaction where nothing can be known of it; 0: no update waits at all. 0 where scoring runs elsewhere. */
   readonly scoreWaitMs: number;
+  /** Whether payments wait here and none ends: as long as that lasts, `scoreWaitMs` does not run. */
+  readonly isScoringHeld: () => boolean;
   readonly emit: Emit;
 }
 
@@ -24,8 +27,8 @@ type Knowledge = 'ended' | 'not_in_log' | 'coming' | 'blind';
  * Keeps a status update from overtaking the transaction that it belongs to, so that the service can link it (spec: Sync
  * status update, rule 2). An update starts when its transaction was scored here, or when the log shows that no
  * transaction of its key came before it: the created partition of the same number is ours, has been read beyond the
- * update, and holds no record of the key. No clock replaces that, however long a backlog takes; only where it cannot be
- * known does an update start after `scoreWaitMs`.
+ * update, and holds no record of the key from before it. No clock replaces that, however long a backlog takes; only where it cannot be
+ * known does an update start after `scoreWaitMs`, not counting the time in which scoring is held.
  */
 export class Alignment implements ScoredTransactions {
   readonly #options: AlignmentOptions;
@@ -35,11 +38,13 @@ export class Alignment implements ScoredTransactions {
   readonly #ends = new WeakMap<Update, bigint>();
   /** Since when somebody waits for a newer end of a created partition; monotonic. */
   readonly #wanted = new Map<number, number>();
+  readonly #held: HeldTime;
   #signals: EngineSignals | null = null;
   #partitionedAlike = true;
 
   constructor(options: AlignmentOptions) {
     this.#options = options;
+    this.#held = new HeldTime(options.isScoringHeld);
   }
 
   attach(signals: EngineSignals): void {
@@ -47,7 +52,7 @@ export class Alignment implements ScoredTransactions {
   }
 
   note(transId: string, fact: ScoredFact): void {
-    this.#facts.set(transId, fact);
+    if (fact.do === 'scored' || this.#facts.peek(transId)?.do !== 'scored') this.#facts.set(transId, fact);
     this.#signals?.wake(transId);
   }
 
@@ -58,8 +63,16 @@ export class Alignment implements ScoredTransactions {
 
   mayStart(update: Update, record: SourceRecord, nowMs: number): boolean {
     const known = this.#know(update, record);
-    if (known === 'blind') return nowMs - update.arrivedMs >= this.#options.scoreWaitMs;
+    if (known === 'blind') {
+      const heldMs = this.#held.upTo(nowMs) - update.heldBeforeMs;
+      return nowMs - update.arrivedMs - heldMs >= this.#options.scoreWaitMs;
+    }
     return known !== 'coming';
+  }
+
+  /** For how long scoring has been held in all. */
+  heldMs(nowMs: number): number {
+    return this.#held.upTo(nowMs);
   }
 
   /** Whether an update starts although nothing is known of its transaction. */
@@ -80,21 +93,20 @@ export class Alignment implements ScoredTransactions {
   #know(update: Update, record: SourceRecord): Knowledge {
     if (this.#options.scoreWaitMs === 0) return 'ended';
     const fact = this.#facts.peek(update.transId);
-    if (fact !== undefined) {
-      this.#compare(fact.partition, record.partition);
-      return 'ended';
-    }
+    if (fact !== undefined) this.#compare(fact.partition, record.partition);
+    // A refused payment may have been mended and sent again: then that one is behind it in the log.
+    if (fact?.do === 'scored') return 'ended';
     const { topicCreated } = this.#options;
     const position = this.#partitionedAlike ? this.#signals?.position(topicCreated, record.partition) : null;
     if (position === null || position === undefined) return 'blind';
     if (!this.#isReadBeyond(position, update, record)) return 'coming';
-    return this.#signals?.holds(topicCreated, record.partition, this.#createdLane(update, record)) === true
-      ? 'coming'
-      : 'not_in_log';
+    const lane = this.#createdLane(update, record);
+    const oldestMs = this.#signals?.oldestHeldMs(topicCreated, record.partition, lane) ?? null;
+    return oldestMs === null || isLater(oldestMs, record) ? 'not_in_log' : 'coming';
   }
 
   #isReadBeyond(position: Position, update: Update, record: SourceRecord): boolean {
-    if (position.timestampMs > record.timestampMs + CLOCK_SLACK_MS) return true;
+    if (isLater(position.timestampMs, record)) return true;
     let end = this.#ends.get(update);
     if (end === undefined) {
       if (position.asOfMs <= update.arrivedMs) {
@@ -126,4 +138,9 @@ export class Alignment implements ScoredTransactions {
     this.#partitionedAlike = false;
     this.#options.emit('not_co_partitioned', { createdPartition, authorizedPartition });
   }
+}
+
+/** Whether a timestamp is beyond the update's record, whatever clocks differ. A record without a time (-1) is later than nothing. */
+function isLater(timestampMs: number, record: SourceRecord): boolean {
+  return record.timestampMs >= 0 && timestampMs > record.timestampMs + CLOCK_SLACK_MS;
 }

@@ -136,11 +136,14 @@ function isGiven(value: unknown): boolean {
 /** An answer without a body. */
 const NOTHING = Symbol('no body');
 
+/** A byte order mark is passed over, as RFC 8259 section 8.1 lets a reader do: behind it, too, an update may be refused. */
 function parseBody(body: Buffer): unknown {
   if (body.length === 0) return NOTHING;
-  if (!isUtf8(body)) return null;
+  const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  const text = hasMark ? body.subarray(3) : body;
+  if (!isUtf8(text)) return null;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(text.toString('utf8'));
   } catch {
     return null;
   }

@@ -112,7 +112,8 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
   }
 
   read(record: SourceRecord): Reading<Update> {
-    return readUpdate(record, this.#options, this.#options.clock.monotonicMs());
+    const nowMs = this.#options.clock.monotonicMs();
+    return readUpdate(record, this.#options, { nowMs, heldMs: this.#options.alignment.heldMs(nowMs) });
   }
 
   lane(item: Update): string {

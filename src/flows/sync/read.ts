@@ -9,6 +9,16 @@ export interface Update {
   readonly draft: DraftUpdate;
   /** When it was read here; monotonic. */
   readonly arrivedMs: number;
+  /** For how long scoring had been held in all when it was read here. */
+  readonly heldBeforeMs: number;
+}
+
+/** The moment of a reading. */
+export interface ReadAt {
+  /** Monotonic. */
+  readonly nowMs: number;
+  /** For how long scoring has been held in all. */
+  readonly heldMs: number;
 }
 
 export interface UpdateReader extends RecordReader {
@@ -16,7 +26,7 @@ export interface UpdateReader extends RecordReader {
 }
 
 /** Reads a record as a status update, or says how it ends: what can never be sent becomes a letter here. */
-export function readUpdate(record: SourceRecord, reader: UpdateReader, nowMs: number): Reading<Update> {
+export function readUpdate(record: SourceRecord, reader: UpdateReader, at: ReadAt): Reading<Update> {
   const decoded = decodeRecord(record, reader);
   if (decoded.do !== 'object') return decoded;
   const { value } = decoded;
@@ -25,5 +35,5 @@ export function readUpdate(record: SourceRecord, reader: UpdateReader, nowMs: nu
     return { do: 'dead_letter', letter: { reason: 'trans_id_missing', stage: 'read', detail: '/trans_id' } };
   const draft = draftUpdate(value, reader.rules);
   if (draft.do === 'refuse') return { do: 'dead_letter', letter: draft.letter };
-  return { do: 'item', item: { transId, draft, arrivedMs: nowMs } };
+  return { do: 'item', item: { transId, draft, arrivedMs: at.nowMs, heldBeforeMs: at.heldMs } };
 }

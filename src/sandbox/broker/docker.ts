@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { type Readable } from 'node:stream';
 import type * as testcontainers from 'testcontainers';
-import { type GenericContainer, type StartedTestContainer } from 'testcontainers';
 import { Fault, nameOf } from '../../kernel/fault.ts';
 import { lastLines } from './child.ts';
 import { type KafkaVersion, REGISTRY_VERSION } from './downloads.ts';
@@ -9,7 +8,10 @@ import { CLUSTER_ID, environmentOf, sharedSettings } from './properties.ts';
 import { isAlive } from './run.ts';
 import { untilUsable } from './usable.ts';
 
+// By `import type` alone: an import of nothing but inline types still loads its module, and this one need not be there.
 type Testcontainers = typeof testcontainers;
+type GenericContainer = testcontainers.GenericContainer;
+type StartedTestContainer = testcontainers.StartedTestContainer;
 
 export interface DockerOptions {
   readonly version: KafkaVersion;

@@ -13,9 +13,7 @@ function listening(onLetter: () => void = () => undefined): { readonly world: Wo
     onLetter();
   };
   world.flow.readings = (record) =>
-    record.value?.toString() === 'bad'
-      ? { do: 'dead_letter', letter: { reason: 'card_data', stage: 'read' } }
-      : null;
+    record.value?.toString() === 'bad' ? { do: 'dead_letter', letter: { reason: 'card_data', stage: 'read' } } : null;
   return { world, told };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Breaker, type CallEnd } from '../../../src/resilience/breaker.ts';
+import { Breaker, type CallEnd, toSessionEnd } from '../../../src/resilience/breaker.ts';
 
 /** A breaker at a moment that its own slices of time do not know. */
 const START_MS = 123_456;
@@ -94,6 +94,13 @@ describe('opens', () => {
     const bench = new Bench();
     bench.call({ do: 'no_session', why: 'credentials_refused' });
     expect(bench.breaker.report()).toMatchObject({ why: 'credentials_refused', probeAtMs: START_MS + 2_000 });
+  });
+
+  test('for seconds, not for a minute, when many calls waited for one login that gave no token', () => {
+    const bench = new Bench();
+    const epoch = bench.breaker.begin(START_MS);
+    for (let call = 0; call < 64; call += 1) bench.breaker.end(epoch, toSessionEnd('service_refuses'), null, START_MS);
+    expect(bench.breaker.report()).toMatchObject({ why: 'service_refuses', probeAtMs: START_MS + 2_000 });
   });
 
   test.each([

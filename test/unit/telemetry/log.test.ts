@@ -40,7 +40,7 @@ describe('createLog', () => {
   test('writes nothing below its level', () => {
     const { emit, lines } = logged({ level: 'warn' });
     emit('login', { result: 'ok' });
-    emit('webhook', { result: 'published', status: 200 });
+    emit('webhook', { result: 'published', status: 200, afterMs: 3 });
     expect(lines).toEqual([]);
   });
 

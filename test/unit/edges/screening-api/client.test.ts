@@ -38,7 +38,12 @@ describe('a request', () => {
     await api.score(BODY);
     await api.sync(BODY);
     const own = service.seen.map(({ headers }) => [headers['x-forwarded-for'], headers['idempotency-key']]);
-    expect(own).toEqual([['::1', 'abc'], ['::1', 'abc'], [undefined, undefined], [undefined, undefined]]);
+    expect(own).toEqual([
+      ['::1', 'abc'],
+      ['::1', 'abc'],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
   });
 
   test('keeps the path of the base URL', async () => {

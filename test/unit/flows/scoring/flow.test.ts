@@ -4,7 +4,6 @@ import { type ScoreCarry } from '../../../../src/flows/scoring/flow.ts';
 import { Fault } from '../../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../../src/kernel/outcome.ts';
 import { type Attempted } from '../../../../src/resilience/caller.ts';
-import { createCardGuard } from '../../../../src/screening/card-guard.ts';
 import { createJob, createRecord, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 const SCORED_FACT = '{"do":"scored","partition":3,"httpStatus":200,"latencyMs":12,"paymentMethod":"card"}';
@@ -379,70 +378,4 @@ describe('while calls may not go out', () => {
     rig.judged = [{ ...retry(), restMs: 12_000 }];
     expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', forMs: 12_000 });
   });
-});
-
-describe('scoring is held', () => {
-  const waits = async (rig: Rig, tenure: MutableTenure, offset: bigint): Promise<unknown> => {
-    rig.judged = [retry()];
-    return await rig.flow.run(createJob(tenure, createRecord({ offset })));
-  };
-
-  test('from a wait on, until a payment ends', async () => {
-    const rig = new Rig();
-    const tenure: MutableTenure = { epoch: 1, phase: 'owned' };
-    expect(rig.flow.isHeld).toBe(false);
-    await waits(rig, tenure, 1n);
-    expect(rig.flow.isHeld).toBe(true);
-    rig.judged = [REFUSED];
-    await rig.flow.run(createJob(tenure, createRecord({ offset: 2n })));
-    expect(rig.flow.isHeld).toBe(false);
-  });
-
-  test('as long as calls do not go out, though one that was under way has ended well', async () => {
-    const rig = new Rig();
-    const tenure: MutableTenure = { epoch: 1, phase: 'owned' };
-    await waits(rig, tenure, 1n);
-    await rig.flow.run(createJob(tenure, createRecord({ offset: 2n })));
-    rig.why = 'service_down';
-    expect(rig.flow.isHeld).toBe(true);
-    rig.why = null;
-    expect(rig.flow.isHeld).toBe(false);
-  });
-
-  test('by scores that Kafka does not take', async () => {
-    const rig = new Rig();
-    rig.outcomes = [UNAVAILABLE];
-    await rig.flow.run(createJob());
-    expect(rig.flow.isHeld).toBe(true);
-  });
-
-  test('no longer once the partition of what waits is lost: whoever has it now may be better off', async () => {
-    const rig = new Rig();
-    const tenure: MutableTenure = { epoch: 1, phase: 'owned' };
-    await waits(rig, tenure, 1n);
-    rig.why = 'service_down';
-    tenure.phase = 'lost';
-    expect(rig.flow.isHeld).toBe(false);
-  });
-});
-
-describe('a payment that became a letter unread', () => {
-  const CARD = '{"trans_id":"T9","cust_email":"4111 1111 1111 1111"}';
-
-  test('for its card data, is told to sync by its trans_id', () => {
-    const rig = new Rig({ guard: createCardGuard([]) });
-    const record = createRecord({ value: Buffer.from(CARD) });
-    expect(rig.flow.read(record)).toMatchObject({ do: 'dead_letter', letter: { reason: 'card_data' } });
-    rig.flow.lettered(record);
-    expect(rig.log).toEqual(['note T9 {"do":"refused","partition":3}']);
-  });
-
-  test.each(['{"cust_id":"c"}', '{', '[]', JSON.stringify({ trans_id: 'T9', note: 'x'.repeat(1000) })])(
-    'and has no trans_id that can be told, is told to nobody: %s',
-    (value) => {
-      const rig = new Rig();
-      rig.flow.lettered(createRecord({ value: Buffer.from(value) }));
-      expect(rig.log).toEqual([]);
-    },
-  );
 });

@@ -60,17 +60,42 @@ describe('an address that is none goes out in no header', () => {
 });
 
 describe('an address', () => {
-  test.each(['0.0.0.0', '255.255.255.255', '198.51.100.7', '::', '::1', '2001:DB8::1', '1:2:3:4:5:6:7::', '::ffff:1.2.3.4'])(
-    '%s goes out as it came, where that is turned on',
-    (ip) => {
-      expect(requestHeaders(createRecord(), payment(ip), FORWARD)).toEqual(['x-forwarded-for', ip]);
-      expect(requestHeaders(createRecord(), payment(ip), OFF)).toBeUndefined();
-    },
-  );
+  test.each([
+    '0.0.0.0',
+    '255.255.255.255',
+    '198.51.100.7',
+    '::',
+    '::1',
+    '2001:DB8::1',
+    '1:2:3:4:5:6:7::',
+    '::ffff:1.2.3.4',
+  ])('%s goes out as it came, where that is turned on', (ip) => {
+    expect(requestHeaders(createRecord(), payment(ip), FORWARD)).toEqual(['x-forwarded-for', ip]);
+    expect(requestHeaders(createRecord(), payment(ip), OFF)).toBeUndefined();
+  });
 
   test('is what Node takes for one, but for zones', () => {
-    const part = fc.constantFrom('0', '00', '1', 'ff', 'abcd', '12345', ':', '::', '.', '1.2.3.4', '256', 'g', '%', ' ');
-    const texts = fc.oneof(fc.ipV4(), fc.ipV6(), fc.array(part, { maxLength: 16 }).map((parts) => parts.join('')));
+    const part = fc.constantFrom(
+      '0',
+      '00',
+      '1',
+      'ff',
+      'abcd',
+      '12345',
+      ':',
+      '::',
+      '.',
+      '1.2.3.4',
+      '256',
+      'g',
+      '%',
+      ' ',
+    );
+    const texts = fc.oneof(
+      fc.ipV4(),
+      fc.ipV6(),
+      fc.array(part, { maxLength: 16 }).map((parts) => parts.join('')),
+    );
     fc.assert(
       fc.property(texts, (text) => {
         expect(isIpAddress(text)).toBe(isIP(text) !== 0 && !text.includes('%'));

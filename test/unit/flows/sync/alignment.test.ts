@@ -58,10 +58,24 @@ describe('an update waits', () => {
 
   test('while a created record of its key is held', () => {
     const { ask, signals } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
-    signals.held.add('k');
+    signals.held.set('k', 1_000_000);
     expect(ask()).toBe(false);
     signals.held.clear();
     expect(ask()).toBe(true);
+  });
+
+  test('no longer for records of its key that are newer by more than five seconds, however many wait', () => {
+    const { ask, signals } = bench({}, { ...BEHIND, timestampMs: 2_000_000 });
+    signals.held.set('k', 1_005_000);
+    expect(ask()).toBe(false);
+    signals.held.set('k', 1_005_001);
+    expect(ask()).toBe(true);
+  });
+
+  test('for everything that is held, where its record has no time', () => {
+    const { ask, signals } = bench({}, { ...BEHIND, asOfMs: ARRIVED_MS + 1, timestampMs: 2_000_000 });
+    signals.held.set('k', 1_900_000);
+    expect(ask(0, { timestampMs: -1 })).toBe(false);
   });
 
   test.each([
@@ -70,7 +84,7 @@ describe('an update waits', () => {
     ['with a key that is no text', { key: Buffer.from([0xff, 0x00]) }, {}, '\u00ff\u0000'],
   ])('for the lane of its transaction %s', (_, changes, options, lane) => {
     const { ask, signals } = bench(options, { ...BEHIND, timestampMs: 1_005_001 });
-    signals.held.add(lane);
+    signals.held.set(lane, 1_000_000);
     expect(ask(0, changes)).toBe(false);
   });
 
@@ -92,7 +106,7 @@ describe('an update starts', () => {
   test('when its transaction was refused here, to be refused itself, unless a mended one may be behind that', () => {
     const { ask, alignment, signals } = bench({}, { ...BEHIND, timestampMs: 1_005_001 });
     alignment.note('t', { do: 'refused', partition: 0 });
-    signals.held.add('k');
+    signals.held.set('k', 1_000_000);
     expect(ask()).toBe(false);
     signals.held.clear();
     expect(ask()).toBe(true);

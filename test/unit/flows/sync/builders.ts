@@ -81,7 +81,8 @@ export class FakeSignals implements EngineSignals {
   readonly hurried: (readonly HoldCause[])[] = [];
   changes = 0;
   readonly positions = new Map<number, Position>();
-  readonly held = new Set<string>();
+  /** Timestamp of the first record that is held, by lane. */
+  readonly held = new Map<string, number>();
 
   wake(lane: string): void {
     this.woken.push(lane);
@@ -99,8 +100,8 @@ export class FakeSignals implements EngineSignals {
     return this.positions.get(partition) ?? null;
   }
 
-  holds(_topic: string, _partition: number, lane: string): boolean {
-    return this.held.has(lane);
+  oldestHeldMs(_topic: string, _partition: number, lane: string): number | null {
+    return this.held.get(lane) ?? null;
   }
 }
 

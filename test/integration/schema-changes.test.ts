@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { createSchemaRegistry } from '../../src/edges/schema-registry/registry.ts';
+import { systemClock } from '../../src/edges/system/clock.ts';
+import { isFault } from '../../src/kernel/fault.ts';
+import { SCHEMA_CHANGES, TODAY, versionsOf } from '../support/schema-changes.ts';
+
+const url = inject('kafka').registryUrl;
+const registry = createSchemaRegistry({ url, clientId: 'test' }, { clock: systemClock });
+
+afterAll(async () => {
+  await registry.close();
+});
+
+type Level = 'BACKWARD' | 'BACKWARD_TRANSITIVE' | 'FULL_TRANSITIVE';
+
+/** A subject that no other test has, at a level of its own; undefined: as the registry is set. */
+async function subjectAt(level: Level | undefined): Promise<string> {
+  const subject = `test.${randomUUID()}-value`;
+  if (level === undefined) return subject;
+  const answer = await fetch(`${url}/config/${subject}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+    body: JSON.stringify({ compatibility: level }),
+  });
+  expect(answer.status).toBe(200);
+  return subject;
+}
+
+/** What the registry says of a schema, and whether it then takes it: it must be the same. */
+async function isTaken(subject: string, schema: object): Promise<boolean> {
+  const [checked, registered] = [
+    await passes(async () => await registry.check(subject, schema)),
+    await passes(async () => await registry.register(subject, schema)),
+  ];
+  expect(checked).toBe(registered);
+  return checked;
+}
+
+async function passes(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch (error) {
+    if (isFault(error, 'SCHEMA_REFUSED')) return false;
+    throw error;
+  }
+}
+
+const changes = SCHEMA_CHANGES.map((change) => [change.of, change.name, change] as const);
+
+describe.each(changes)('%s: %s', (of, _name, { newer, isReadByOlder, readsOlder }) => {
+  test('is taken as the registry is set if newer readers read older records', async () => {
+    const subject = await subjectAt(undefined);
+    await registry.register(subject, TODAY[of]);
+    expect(await isTaken(subject, newer)).toBe(readsOlder);
+  });
+
+  test('is taken at FULL_TRANSITIVE if older readers read newer records, too', async () => {
+    const subject = await subjectAt('FULL_TRANSITIVE');
+    await registry.register(subject, TODAY[of]);
+    expect(await isTaken(subject, newer)).toBe(readsOlder && isReadByOlder);
+  });
+});
+
+test.each(['FraudReview', 'FraudScore'] as const)(
+  'at FULL_TRANSITIVE all allowed changes of %s are taken one after another',
+  async (of) => {
+    const subject = await subjectAt('FULL_TRANSITIVE');
+    for (const version of versionsOf(of)) expect(await isTaken(subject, version)).toBe(true);
+  },
+);
