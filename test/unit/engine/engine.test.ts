@@ -99,6 +99,40 @@ describe('engine', () => {
     expect(world.flow.items.at(-1)).toBe('1-2');
   });
 
+  test('goes on with a key at once, without a turn of all partitions, while its partition has no more than its share', async () => {
+    const broker = new InMemoryBroker();
+    broker.createTopic(TOPIC, 4);
+    world = makeWorld(broker);
+    world.flow.limit = 4;
+    for (const at of [1, 2, 3]) world.broker.append(TOPIC, 0, { key: 'hot', value: `hot-${at}` });
+    for (const partition of [1, 2, 3])
+      for (const at of [1, 2, 3])
+        world.broker.append(TOPIC, partition, { key: `${partition}${at}`, value: `${partition}-${at}` });
+    await started(world);
+    for (const at of [1, 2]) {
+      world.flow.started.find(({ job }) => job.item === `hot-${at}`)?.end(DELIVERED);
+      await settled();
+      expect(world.flow.items.at(-1)).toBe(`hot-${at + 1}`);
+    }
+  });
+
+  test('starves no partition while others always have a next record', async () => {
+    const broker = new InMemoryBroker();
+    broker.createTopic(TOPIC, 3);
+    world = makeWorld(broker);
+    world.flow.limit = 2;
+    for (const partition of [0, 1, 2])
+      for (let at = 0; at < 40; at += 1)
+        world.broker.append(TOPIC, partition, { key: `${partition}`, value: `${partition}-${at}` });
+    await started(world);
+    for (let at = 0; at < 60; at += 1) {
+      world.flow.started[at]?.end(DELIVERED);
+      await settled();
+    }
+    const ofEach = [0, 1, 2].map((each) => world.flow.items.filter((item) => item.startsWith(`${each}-`)).length);
+    expect(Math.min(...ofEach)).toBeGreaterThan(15);
+  });
+
   test('forgets no partition when a flow says in the middle of a start that something has changed', async () => {
     world.flow.limit = 3;
     for (const partition of [0, 1])
