@@ -33,6 +33,10 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'KAFKA_TLS',
   // Set by Kubernetes for a service named kafka.
   'KAFKA_PORT',
+  // Compatibility levels of a schema registry.
+  'FULL_TRANSITIVE',
+  'BACKWARD_TRANSITIVE',
+  'FORWARD_TRANSITIVE',
 ]);
 
 const KNOWN_NAMES: ReadonlySet<string> = new Set([

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { createSchemaRegistry } from '../../src/edges/schema-registry/registry.ts';
 import { systemClock } from '../../src/edges/system/clock.ts';
 import { isFault } from '../../src/kernel/fault.ts';
+import { blockWith, pageNamed } from '../support/page-parts.ts';
 import { SCHEMA_CHANGES, TODAY, versionsOf } from '../support/schema-changes.ts';
 
 const url = inject('kafka').registryUrl;
@@ -70,3 +73,17 @@ test.each(['FraudReview', 'FraudScore'] as const)(
     for (const version of versionsOf(of)) expect(await isTaken(subject, version)).toBe(true);
   },
 );
+
+test('the command of docs/schemas.md sets the level, and the level is what it says', async () => {
+  const subject = await subjectAt(undefined);
+  const scores = await subjectAt(undefined);
+  const command = blockWith(pageNamed('schemas.md'), 'FULL_TRANSITIVE')
+    .replace('fraud.scores-value', scores)
+    .replace('fraud.reviews-value', subject);
+  await registry.register(subject, TODAY.FraudReview);
+  await promisify(execFile)('bash', ['-euc', command], { env: { ...process.env, SCHEMA_REGISTRY_URL: url } });
+  const { newer = {} } = SCHEMA_CHANGES.find(({ name }) => name === 'widen a number') ?? {};
+  expect(await isTaken(subject, newer)).toBe(false);
+  const config = (await (await fetch(`${url}/config/${scores}`)).json()) as object;
+  expect(config).toEqual({ compatibilityLevel: 'FULL_TRANSITIVE' });
+});

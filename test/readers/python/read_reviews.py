@@ -99,10 +99,8 @@ try:
         if message is None:
             continue
         if message.error():
-            # Librdkafka mends the rest by itself; what it calls fatal it does not.
-            if message.error().fatal() or not message.error().retriable():
-                raise KafkaException(message.error())
-            continue
+            # A topic or a right is missing: lost connections and moved leaders it mends by itself, and does not tell.
+            raise KafkaException(message.error())
         # What cannot be worked on is not passed over: the process ends, and begins there when it is started again.
         if message.value() is not None:
             review = decode(message.value())
