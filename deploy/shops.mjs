@@ -1,8 +1,10 @@
 // Made-up shops for docker-compose.yaml: writes payments, and a moment later what became of each, until it is stopped.
 // The argument is the number of payments a second. It runs in the connector's image, beside /app/dist.
 import kafkajs from 'kafkajs';
+import { repairKafkajs } from './dist/edges/kafka/repairs.js';
 import { createShops } from './dist/sandbox/shops.js';
 
+repairKafkajs();
 const rate = Number(process.argv[2] ?? 20);
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 const producer = new kafkajs.Kafka({ clientId: 'shops', brokers, logLevel: kafkajs.logLevel.ERROR }).producer({

@@ -7,7 +7,9 @@ import { FenceFeed } from '../edges/kafka/fence-feed.ts';
 import { createKafkaSource } from '../edges/kafka/source.ts';
 import { type KafkaClient } from '../edges/kafka/client.ts';
 import { createKafkaWriter, type KafkaWriter } from '../edges/kafka/writer.ts';
+import { type Certificate } from '../edges/http-server/certificate.ts';
 import { type OpsSource, startOpsServer } from '../edges/http-server/ops.ts';
+import { type HttpServer } from '../edges/http-server/server.ts';
 import { startWebhookServer } from '../edges/http-server/webhooks.ts';
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
 import { ownVersion } from '../edges/system/package-info.ts';
@@ -17,7 +19,7 @@ import { Engine } from '../engine/engine.ts';
 import { clusterHashOf, createNonce } from '../engine/offset-map.ts';
 import { type EngineStatus, type RecordWriter } from '../engine/ports.ts';
 import { type Clock, type Draw, pause } from '../kernel/clock.ts';
-import { type Emit } from '../kernel/emit.ts';
+import { type Emit, type WebhookTlsFailure } from '../kernel/emit.ts';
 import { Fault, isFault, nameOf } from '../kernel/fault.ts';
 import { ReleaseStack } from '../lifecycle/release-stack.ts';
 import { StopRequest } from '../lifecycle/stop-request.ts';
@@ -38,6 +40,7 @@ import { idOfSchema, writtenSubjects } from './schemas.ts';
 import { settleStart } from './start-from.ts';
 import { requireTopics } from './topics.ts';
 import { keepWatermarksFresh } from './watermarks.ts';
+import { followWebhookCertificate } from './webhook-certificate.ts';
 
 /** After a stop was asked for, webhooks are taken for this long: whoever sends them has to learn of it first. */
 const WEBHOOKS_AFTER_STOP_MS = 5000;
@@ -49,6 +52,8 @@ export interface ConnectorOptions {
   readonly config: Config;
   /** Compiled from `config.mapping`. */
   readonly mapping: Mapping;
+  /** Of the webhook port, read from `config.webhook.tls`. */
+  readonly certificate: Certificate | null;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly draw: Draw;
@@ -95,6 +100,7 @@ class Connector {
   readonly #emit: Emit;
   readonly #startedMs: number;
   #engine: Engine | null = null;
+  #webhooks: HttpServer | null = null;
   #gates: readonly Gate[] = [];
 
   constructor(options: ConnectorOptions) {
@@ -221,18 +227,33 @@ class Connector {
 
   async #listen(writer: RecordWriter, encoder: LateEncoder<FraudReview>): Promise<void> {
     const { webhook } = this.#config;
+    const { certificate } = this.#options;
+    const [clock, emit] = [this.#clock, this.#emit];
     const receiver = createReviews({
       config: this.#config,
       secrets: this.#secrets,
       connector: this.#connector,
       writer,
       encoder,
-      clock: this.#clock,
-      emit: this.#emit,
+      clock,
+      emit,
     });
-    const server = await startWebhookServer(webhook, receiver);
+    const onTlsFailed = (why: WebhookTlsFailure): void => {
+      emit('webhook_tls_failed', { why });
+    };
+    const server = await startWebhookServer({ ...webhook, certificate, onTlsFailed }, receiver);
+    this.#webhooks = server;
     this.#opened.push('webhook server', async () => {
       await server.close();
+    });
+    if (webhook.tls === null || certificate === null) return;
+    const renew = (renewed: Certificate): void => {
+      server.renew(renewed);
+    };
+    const unwatch = followWebhookCertificate(webhook.tls, certificate, { clock, emit, renew });
+    this.#opened.push('webhook certificate', async () => {
+      unwatch();
+      await Promise.resolve();
     });
   }
 
@@ -349,6 +370,7 @@ class Connector {
   /** Ends what runs: records within the drain, webhooks for as long as their sender may not know of the stop. */
   async #finish(): Promise<number> {
     const { drainTimeoutMs, flows } = this.#config;
+    this.#webhooks?.drain();
     const drained = this.#engine?.stop(drainTimeoutMs) ?? Promise.resolve(0);
     const served = flows.has('reviews') ? pause(this.#clock, WEBHOOKS_AFTER_STOP_MS) : Promise.resolve();
     const [unfinished] = await Promise.all([drained, served]);

@@ -27,6 +27,8 @@ export interface FlowParts {
   readonly registry: Pick<SchemaRegistryEdge, 'decoder'>;
   readonly writer: RecordWriter;
   readonly scoreEncoder: ValueEncoder<FraudScore>;
+  /** True: a refused update is at fault itself also where nothing else was accepted. Default false. */
+  readonly believesRefusals?: boolean;
   readonly fence: Fence;
   readonly clock: Clock;
   readonly draw: Draw;
@@ -47,6 +49,14 @@ export interface Flows {
 
 /** Scoring and sync of a configuration, with the client and the alignment that they share. */
 export function createFlows(parts: FlowParts): Flows {
+  const api = createApi(parts);
+  return { ...wireFlows(parts, api), api };
+}
+
+/** The client of the screening service of a configuration; nothing is sent before the first call. */
+export function createApi(
+  parts: Pick<FlowParts, 'config' | 'secrets' | 'version' | 'fence' | 'clock' | 'draw' | 'emit'>,
+): ScreeningApiEdge {
   const { config, secrets, clock, draw, emit, fence, version } = parts;
   const { service, scoring, sync } = config;
   const api = createScreeningApi(
@@ -70,7 +80,7 @@ export function createFlows(parts: FlowParts): Flows {
   secrets.onChange('SERVICE_PASSWORD', () => {
     api.credentialsChanged();
   });
-  return { ...wireFlows(parts, api), api };
+  return api;
 }
 
 /** The same on a client that the caller has made. */
@@ -144,6 +154,7 @@ function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlo
     api,
     gate,
     suspicion: config.scoring,
+    believesRefusals: parts.believesRefusals ?? false,
     decoder: decoderFor(parts, 'sync', PAYMENT_AUTHORIZED_SCHEMA),
     mapper: mapping.sync,
     alignment,

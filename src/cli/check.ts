@@ -2,6 +2,7 @@ import { type Command } from 'commander';
 import { runDoctor, tell } from '../app/doctor/doctor.ts';
 import { wrong } from '../app/doctor/finding.ts';
 import { readMapping } from '../app/mapping.ts';
+import { readWebhookCertificate } from '../app/webhook-certificate.ts';
 import { loadConfig } from '../config/load.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { isFault } from '../kernel/fault.ts';
@@ -24,9 +25,10 @@ async function check(terminal: CliTerminal, flows: string | undefined, json: boo
   try {
     const { config, warnings } = loadConfig(configSource(terminal, flows === undefined ? {} : { flows }));
     const mapping = readMapping(config);
+    const certificate = readWebhookCertificate(config);
     const all = [...warnings, ...mapping.warnings];
     const envFile = terminal.envFile() ?? null;
-    return await runDoctor({ config, warnings: all, terminal, clock: systemClock, json, envFile });
+    return await runDoctor({ config, warnings: all, certificate, terminal, clock: systemClock, json, envFile });
   } catch (error) {
     if (!isFault(error, 'CONFIG_INVALID')) throw error;
     const [head = '', ...problems] = error.message.split('\n').map((line) => line.trim());

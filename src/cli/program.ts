@@ -6,7 +6,9 @@ import { type Cli } from './cli.ts';
 import { addCheck } from './check.ts';
 import { addConfig } from './config-command.ts';
 import { addDemo } from './demo.ts';
+import { addDlq } from './dlq.ts';
 import { addExplain } from './explain.ts';
+import { addReplay } from './replay.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSchemas } from './schemas.ts';
@@ -42,7 +44,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     })
     .showHelpAfterError('(`fraud-connector --help` shows the commands)')
     .addHelpText('after', EPILOGUE);
-  for (const add of [addRun, addDemo, addSandbox, addTopics, addSchemas, addConfig, addCheck, addExplain])
+  for (const add of [addRun, addReplay, addDlq, addDemo, addSandbox, addTopics, addSchemas, addConfig, addCheck, addExplain])
     add(program, cli);
   try {
     await program.parseAsync([...argv], { from: 'user' });

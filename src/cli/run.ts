@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { runConnector } from '../app/connector.ts';
 import { readMapping } from '../app/mapping.ts';
+import { readWebhookCertificate } from '../app/webhook-certificate.ts';
 import { systemClock, systemDraw } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
 import { type Cli } from './cli.ts';
@@ -16,7 +17,8 @@ export function addRun(program: Command, { terminal, work }: Cli): void {
         const config = readConfig(terminal, flows === undefined ? {} : { flows });
         const { mapping, warnings } = readMapping(config);
         for (const warning of warnings) terminal.complain(`warning: ${warning}`);
-        return await runConnector({ config, mapping, terminal, clock: systemClock, draw: systemDraw });
+        const certificate = readWebhookCertificate(config);
+        return await runConnector({ config, mapping, certificate, terminal, clock: systemClock, draw: systemDraw });
       });
     });
 }

@@ -8,6 +8,23 @@ import {
   type Values,
 } from './values.ts';
 
+/** The two texts of `WEBHOOK_TLS_CERT_FILE` and `WEBHOOK_TLS_KEY_FILE`, not judged yet, with the files they are from. */
+export interface WebhookTls {
+  readonly certificate: string;
+  readonly certificateFile: string;
+  readonly key: string;
+  readonly keyFile: string;
+}
+
+/** What is to be read again while the connector runs. */
+export interface ConfigFiles {
+  /** The files that secrets were read from: path by option. */
+  readonly secrets: ReadonlyMap<SecretName, string>;
+  /** Null: not given. */
+  readonly certificate: string | null;
+  readonly key: string | null;
+}
+
 /** The configuration of one process: checked as a whole, in the units its names tell. */
 export interface Config {
   readonly account: string;
@@ -97,6 +114,8 @@ export interface Config {
     readonly toleranceSeconds: number;
     readonly maxBytes: number;
     readonly publishTimeoutMs: number;
+    /** Null: the port speaks plain HTTP. */
+    readonly tls: WebhookTls | null;
   };
   readonly ops: { readonly host: string; readonly port: number };
   /** The files that secrets were read from, to be read again: path by option. */
@@ -123,7 +142,7 @@ export function withDerived(values: Values): Values {
 }
 
 /** The configuration that checked values make. */
-export function toConfig(given: Values, secretFiles: Config['secretFiles']): Config {
+export function toConfig(given: Values, files: ConfigFiles): Config {
   const values = withDerived(given);
   const registryUser = values.SCHEMA_REGISTRY_USERNAME;
   return {
@@ -187,19 +206,31 @@ export function toConfig(given: Values, secretFiles: Config['secretFiles']): Con
     buffer: { maxRecords: values.BUFFER_MAX_RECORDS, maxBytes: values.BUFFER_MAX_BYTES },
     commitIntervalMs: values.COMMIT_INTERVAL_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
-    webhook: {
-      host: values.WEBHOOK_HOST,
-      port: values.WEBHOOK_PORT,
-      path: values.WEBHOOK_PATH,
-      secrets: values.WEBHOOK_SECRETS,
-      signatureForms: values.WEBHOOK_SIGNATURE_FORMS,
-      timestampForms: values.WEBHOOK_TIMESTAMP_FORMS,
-      toleranceSeconds: values.WEBHOOK_TOLERANCE_SECONDS,
-      maxBytes: values.WEBHOOK_MAX_BYTES,
-      publishTimeoutMs: values.WEBHOOK_PUBLISH_TIMEOUT_MS,
-    },
+    webhook: webhookOf(values, files),
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
-    secretFiles,
+    secretFiles: files.secrets,
     logLevel: values.LOG_LEVEL,
   };
+}
+
+function webhookOf(values: Values, files: ConfigFiles): Config['webhook'] {
+  return {
+    host: values.WEBHOOK_HOST,
+    port: values.WEBHOOK_PORT,
+    path: values.WEBHOOK_PATH,
+    secrets: values.WEBHOOK_SECRETS,
+    signatureForms: values.WEBHOOK_SIGNATURE_FORMS,
+    timestampForms: values.WEBHOOK_TIMESTAMP_FORMS,
+    toleranceSeconds: values.WEBHOOK_TOLERANCE_SECONDS,
+    maxBytes: values.WEBHOOK_MAX_BYTES,
+    publishTimeoutMs: values.WEBHOOK_PUBLISH_TIMEOUT_MS,
+    tls: webhookTls(values, files),
+  };
+}
+
+function webhookTls(values: Values, files: ConfigFiles): WebhookTls | null {
+  const { WEBHOOK_TLS_CERT_FILE: certificate, WEBHOOK_TLS_KEY_FILE: key } = values;
+  const { certificate: certificateFile, key: keyFile } = files;
+  if (certificate === null || key === null || certificateFile === null || keyFile === null) return null;
+  return { certificate, certificateFile, key, keyFile };
 }

@@ -1,8 +1,8 @@
 import { Fault } from '../kernel/fault.ts';
-import { type Config, longestTimeoutMs, toConfig } from './config.ts';
+import { type Config, type ConfigFiles, longestTimeoutMs, toConfig } from './config.ts';
 import { isPrivateOnTheWire } from './kinds.ts';
 import { hostOf, isLoopback } from './loopback.ts';
-import { type ConfigSource, type ReadValues, readValues, secretFileOf } from './read.ts';
+import { type ConfigSource, contentFileOf, type ReadValues, readValues, secretFileOf } from './read.ts';
 import { judgeUnknownNames } from './unknown-names.ts';
 import { type OptionName, type SecretName, type Values } from './values.ts';
 
@@ -74,6 +74,13 @@ const RULES: readonly Rule[] = [
         : `BUFFER_MAX_BYTES: ${String(buffer)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
   },
   {
+    over: ['WEBHOOK_TLS_CERT_FILE', 'WEBHOOK_TLS_KEY_FILE'],
+    judge: ({ WEBHOOK_TLS_CERT_FILE: certificate, WEBHOOK_TLS_KEY_FILE: key }) =>
+      (certificate === null) === (key === null)
+        ? null
+        : 'WEBHOOK_TLS_CERT_FILE and WEBHOOK_TLS_KEY_FILE: one without the other; give both or none.',
+  },
+  {
     over: ['FLOWS', 'WEBHOOK_PORT', 'OPS_PORT'],
     judge: ({ FLOWS: flows, WEBHOOK_PORT: webhook, OPS_PORT: ops }) =>
       flows.includes('reviews') && webhook === ops && ops !== 0
@@ -126,9 +133,13 @@ export function judgeConfig(source: ConfigSource): JudgedConfig {
 
 const SECRETS: readonly SecretName[] = ['SCHEMA_REGISTRY_PASSWORD', 'SERVICE_PASSWORD', 'WEBHOOK_SECRETS'];
 
-function secretFiles(source: ConfigSource): ReadonlyMap<SecretName, string> {
+function filesOf(source: ConfigSource): ConfigFiles {
   const paths = SECRETS.map((name) => [name, secretFileOf(source, name)] as const);
-  return new Map(paths.filter((pair): pair is readonly [SecretName, string] => pair[1] !== undefined));
+  return {
+    secrets: new Map(paths.filter((pair): pair is readonly [SecretName, string] => pair[1] !== undefined)),
+    certificate: contentFileOf(source, 'WEBHOOK_TLS_CERT_FILE'),
+    key: contentFileOf(source, 'WEBHOOK_TLS_KEY_FILE'),
+  };
 }
 
 /**
@@ -144,5 +155,5 @@ export function loadConfig(source: ConfigSource): { readonly config: Config; rea
       [`${count} missing or wrong:`, ...problems.map((line) => `  ${line}`)].join('\n'),
     );
   }
-  return { config: toConfig(read.values, secretFiles(source)), warnings };
+  return { config: toConfig(read.values, filesOf(source)), warnings };
 }

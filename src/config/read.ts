@@ -76,6 +76,12 @@ export function secretFileOf(source: ConfigSource, name: SecretName): string | u
   return path === '' ? undefined : path;
 }
 
+/** The path that an option of a file's content was given; null: it was not. */
+export function contentFileOf(source: ConfigSource, name: OptionName): string | null {
+  const path = speakerFor(source, name)[name];
+  return isGiven(name, path) ? path : null;
+}
+
 function givenFor(source: ConfigSource, name: OptionName): Given {
   const { secret, fromFile } = OPTIONS[name];
   if (name === 'FLOWS' && source.flows !== undefined) return { from: 'flag', text: source.flows };

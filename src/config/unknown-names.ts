@@ -65,14 +65,11 @@ export function judgeUnknownNames(env: Readonly<Record<string, string | undefine
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (value === undefined || value === '' || known.includes(name) || isServiceLink(name, value)) continue;
-    if (NOT_SUPPORTED.test(name)) {
-      problems.push(`${name}: this version does not support it; leave it out.`);
-      continue;
-    }
     const ours = PREFIXES.some((prefix) => name.startsWith(prefix));
     if (!ours && !SHARED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     const meant = known.find((each) => editDistance(name, each) <= LOOKS_LIKE);
     if (meant !== undefined) problems.push(`${name}: no such option; ${meant} is meant?`);
+    else if (NOT_SUPPORTED.test(name)) problems.push(`${name}: this version does not support it; leave it out.`);
     else if (ours && strict) problems.push(`${name}: no such option, and CONFIG_STRICT is on.`);
     else if (ours) warnings.push(`${name}: no such option; it is ignored.`);
   }

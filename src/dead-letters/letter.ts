@@ -10,6 +10,10 @@ const MAX_TEXT_BYTES = 512;
 /** What is not to be seen: control characters become spaces, invisible ones nothing. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
 const INVISIBLE = /\p{Cf}/gu;
+/** A JSON Web Token: all begin so. */
+const TOKEN = /eyJ[\w.-]{8,}/gu;
+/** As long as RFC 5321 section 4.5.3.1 lets its parts be; the bounds keep the search linear. */
+const EMAIL = /[^\s@"'<>(),:;]{1,64}@[^\s@"'<>(),:;]{1,255}/gu;
 
 /** What a letter says of who writes it, and when. */
 export interface LetterStamp {
@@ -107,7 +111,7 @@ function reasons(letter: Letter, stamp: LetterStamp): Record<string, string> {
 /** Masked before it is cut: a number that the cut goes through would no longer look like one. Made visible before that: what hides in a number would break it up. */
 function masked(text: string): string {
   const visible = text.replaceAll(CONTROL, ' ').replaceAll(INVISIBLE, '');
-  const bytes = Buffer.from(maskLongNumbers(visible));
+  const bytes = Buffer.from(maskLongNumbers(visible.replaceAll(TOKEN, '[token]').replaceAll(EMAIL, '[e-mail]')));
   if (bytes.length <= MAX_TEXT_BYTES) return bytes.toString();
   let end = MAX_TEXT_BYTES;
   while (end > 0 && isContinuation(bytes[end])) end -= 1;

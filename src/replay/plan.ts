@@ -17,6 +17,8 @@ export interface PlanParameters {
   readonly to: string;
   readonly everyUpdate: boolean;
   readonly transIds: readonly string[];
+  /** What else a redrive was asked for. */
+  readonly more?: readonly string[];
 }
 
 /** What a group holds of a replay. */
@@ -33,8 +35,9 @@ const OFFSETS_END = 2n ** 48n;
 
 /** Eight base64url digits that stand for the parameters. */
 export function hashOfParameters(parameters: PlanParameters): string {
-  const { topic, from, to, everyUpdate, transIds } = parameters;
-  const text = JSON.stringify([topic, from, to, everyUpdate, [...new Set(transIds)].sort()]);
+  const { topic, from, to, everyUpdate, transIds, more } = parameters;
+  const parts = [topic, from, to, everyUpdate, [...new Set(transIds)].sort(), ...(more === undefined ? [] : [more])];
+  const text = JSON.stringify(parts);
   return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url');
 }
 

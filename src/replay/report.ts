@@ -87,8 +87,6 @@ function headline({ id, topic, from, to, result }: ReplayReport): string {
 
 /** The same in one short text, for an audit line. */
 export function countsText({ read, sent, skipped, deadLettered, repaired }: ReplayReport): string {
-  const sum = (counts: Readonly<Record<string, number>>): number =>
-    Object.values(counts).reduce((total, each) => total + each, 0);
   return [
     `read ${String(read)}`,
     `sent ${String(sent)}`,
@@ -105,6 +103,10 @@ export function outcomesOf(
 ): Readonly<Record<string, number>> {
   const found = Object.entries(outcomes).filter(([name]) => name.startsWith(`${kind}:`));
   return Object.fromEntries(found.map(([name, records]) => [name.slice(kind.length + 1), records]));
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, each) => total + each, 0);
 }
 
 function count(value: number): string {

@@ -41,7 +41,8 @@ export interface CallerOptions {
 
 /** Answers after which the transaction may be scored all the same: the service, or a proxy, lost the thread while it worked. */
 const MAYBE_CARRIED_OUT: ReadonlySet<number> = new Set([500, 502, 504]);
-const ERROR_MESSAGE_CHARACTERS = 512;
+/** Far more than a letter keeps, which masks before it cuts: a cut through a card number would hide it from the mask. */
+const ERROR_MESSAGE_CHARACTERS = 4096;
 
 /** Makes scoring attempts, no more than `concurrency` at once and only while the gate lets them out, and judges each. */
 export class Caller {

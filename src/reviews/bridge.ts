@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type RecordWriter, type ValueEncoder } from '../engine/ports.ts';
 import { type Clock, within } from '../kernel/clock.ts';
@@ -11,7 +11,14 @@ import { parseWebhook } from './parse.ts';
 import { type TransportRefusal, type WebhookReceiver, type WebhookReply, type WebhookRequest } from './ports.ts';
 import { eventIdOf, toReviewRecord } from './record.ts';
 import { replyTo } from './reply.ts';
-import { type ProofFacts, type SignatureForm, type TimestampForm, type VerifiedWebhook, verify } from './verify.ts';
+import {
+  type ProofFacts,
+  type SignatureForm,
+  type TimestampForm,
+  toKeys,
+  type VerifiedWebhook,
+  verify,
+} from './verify.ts';
 
 export interface ReviewsBridgeOptions {
   readonly signatureForms: readonly SignatureForm[];
@@ -22,7 +29,7 @@ export interface ReviewsBridgeOptions {
 }
 
 export interface ReviewsBridgeDeps {
-  /** Newest first; asked for every webhook, so that rotation needs no restart. */
+  /** Newest first; asked for every webhook, so that rotation needs no restart. The same list as long as nothing changes. */
   readonly secrets: () => readonly string[];
   readonly writer: RecordWriter;
   /** May throw REGISTRY_FAILED as long as its schema's id is not known: the sender is asked to come again. */
@@ -53,6 +60,9 @@ class ReviewsBridge implements WebhookReceiver {
   readonly #deps: ReviewsBridgeDeps;
   /** True once Kafka has acknowledged. */
   readonly #inFlight = new Map<string, Promise<boolean>>();
+  /** The secrets that `#keys` are of. */
+  #secrets: readonly string[] = [];
+  #keys: readonly KeyObject[] = [];
   readonly #acknowledged = new LRUCache<string, true>({ max: REMEMBERED_EVENTS });
 
   constructor(deps: ReviewsBridgeDeps) {
@@ -82,9 +92,9 @@ class ReviewsBridge implements WebhookReceiver {
   }
 
   async #take(request: WebhookRequest): Promise<WebhookResult> {
-    const { secrets, options, clock } = this.#deps;
+    const { options, clock } = this.#deps;
     try {
-      const webhook = verify(request, secrets(), options, clock.nowMs());
+      const webhook = verify(request, this.#currentKeys(), options, clock.nowMs());
       if ('refuse' in webhook) {
         if (webhook.refuse === 'outside_window') this.#tellProof(webhook, 'outside');
         return webhook.refuse;
@@ -94,6 +104,16 @@ class ReviewsBridge implements WebhookReceiver {
     } catch (error) {
       return this.#broken(error);
     }
+  }
+
+  /** Prepared anew when the secrets have changed. */
+  #currentKeys(): readonly KeyObject[] {
+    const secrets = this.#deps.secrets();
+    if (secrets !== this.#secrets) {
+      this.#keys = toKeys(secrets);
+      this.#secrets = secrets;
+    }
+    return this.#keys;
   }
 
   async #keep(webhook: VerifiedWebhook): Promise<WebhookResult> {
@@ -160,5 +180,5 @@ class ReviewsBridge implements WebhookReceiver {
 
 /** Marks a body among event ids, which are bare hexadecimal digits. */
 function bodyIdOf(body: Buffer): string {
-  return `body:${createHash('sha256').update(body).digest('hex')}`;
+  return `body:${hash('sha256', body, 'hex')}`;
 }

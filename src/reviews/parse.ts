@@ -26,7 +26,7 @@ export function readEvent(body: Uint8Array): WebhookReading {
   if (text === null || typeof event !== 'object' || event === null || Array.isArray(event))
     return { do: 'not_an_object' };
   const reading = toReview(event);
-  return reading.do === 'review' ? { ...reading, extra: extraOf(text) } : reading;
+  return reading.do === 'review' ? { ...reading, extra: hasExtra(event) ? extraOf(text) : '{}' } : reading;
 }
 
 function textOf(body: Uint8Array): string | null {
@@ -44,6 +44,15 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether there is a field at all that is not the review's; most often there is none, and the text need not be read again. */
+function hasExtra(event: object): boolean {
+  const { data } = event as { readonly data: object };
+  return (
+    Object.keys(event).some((name) => !EVENT_FIELDS.has(name)) ||
+    Object.keys(data).some((name) => !REVIEW_FIELDS.has(name))
+  );
 }
 
 function extraOf(text: string): string {

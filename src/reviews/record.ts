@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type OutgoingRecord, type ValueEncoder } from '../engine/ports.ts';
 import { type FraudReview } from '../screening/avro.generated.ts';
 import { cloudEventHeaders } from '../screening/cloud-event.ts';
 import { type Review } from '../screening/review.ts';
 
+const LENGTH_BYTES = 4;
 /** `ce_type` of a published review. */
 export const REVIEW_CE_TYPE = 'fraud.screening.review.v1';
 
@@ -23,15 +24,16 @@ export interface ReviewRecordContext {
  * over the five fields as they came, each with its length in bytes before it.
  */
 export function eventIdOf(review: Review): string {
-  const hash = createHash('sha256');
   const { type, fraudTransactionId, transactionId, decision, reviewedAt } = review;
-  for (const field of [type, fraudTransactionId, transactionId, decision, reviewedAt]) {
-    const bytes = Buffer.from(field, 'utf8');
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(bytes.length);
-    hash.update(length).update(bytes);
+  const fields = [type, fraudTransactionId, transactionId, decision, reviewedAt];
+  const parts = fields.map((field) => Buffer.from(field, 'utf8'));
+  const whole = Buffer.allocUnsafe(parts.reduce((bytes, part) => bytes + LENGTH_BYTES + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    at = whole.writeUInt32BE(part.length, at);
+    at += part.copy(whole, at);
   }
-  return hash.digest('hex');
+  return hash('sha256', whole, 'hex');
 }
 
 /** The record of a review: keyed by its transaction, so that reviews of one transaction keep their order. Throws only where the encoder does. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { parseRfc3339 } from '../screening/rfc3339.ts';
 
 /** Header names of the spec (Webhook endpoint), in the small letters they are compared in. */
@@ -10,6 +10,14 @@ export const TIMESTAMP_HEADER = 'x-servicewebhook-timestamp';
 export type SignatureForm = 'hex' | 'base64';
 /** How the timestamp is written. The spec says RFC 3339 in one place and UNIX time in another. */
 export type TimestampForm = 'rfc3339' | 'unix_s' | 'unix_ms';
+
+/** A secret as text, or prepared by `toKeys`. */
+export type WebhookSecret = string | KeyObject;
+
+/** Secrets prepared for many webhooks: their UTF-8 bytes are the keys. */
+export function toKeys(secrets: readonly string[]): readonly KeyObject[] {
+  return secrets.map((secret) => createSecretKey(secret, 'utf8'));
+}
 
 export interface VerifyOptions {
   readonly signatureForms: readonly SignatureForm[];
@@ -105,7 +113,7 @@ interface Proof {
  */
 export function verify(
   request: SignedRequest,
-  secrets: readonly string[],
+  secrets: readonly WebhookSecret[],
   options: VerifyOptions,
   nowMs: number,
 ): VerifiedWebhook | Unverified {
@@ -113,7 +121,7 @@ export function verify(
   if (signature === null) return { refuse: 'bad_signature' };
   const timestamp = readTimestamp(only(request.rawHeaders, TIMESTAMP_HEADER), options.timestampForms);
   if (timestamp === null) return { refuse: 'bad_timestamp' };
-  const secretIndex = fittingSecret(signature.mac, Buffer.from(timestamp.text, 'latin1'), request.body, secrets);
+  const secretIndex = fittingSecret(signature.mac, timestamp.text, request.body, secrets);
   if (secretIndex === null) return { refuse: 'bad_signature' };
   const skewMs = nowMs - timestamp.epochMs;
   const { toleranceSeconds } = options;
@@ -133,7 +141,8 @@ export function verify(
 function only(rawHeaders: readonly string[], name: string): string | null {
   let value: string | null = null;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() !== name) continue;
+    const found = rawHeaders[at];
+    if (found?.length !== name.length || found.toLowerCase() !== name) continue;
     if (value !== null) return null;
     value = rawHeaders[at + 1] ?? null;
   }
@@ -168,10 +177,10 @@ function timestampOf(text: string): Timestamp | null {
 }
 
 /** The first secret that fits. No early end: the time taken does not tell which secret it was. */
-function fittingSecret(mac: Buffer, timestamp: Buffer, body: Buffer, secrets: readonly string[]): number | null {
+function fittingSecret(mac: Buffer, timestamp: string, body: Buffer, secrets: readonly WebhookSecret[]): number | null {
   let fitting: number | null = null;
   for (const [index, secret] of secrets.entries()) {
-    const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update(timestamp).update(body).digest();
+    const expected = createHmac('sha256', secret).update(timestamp, 'latin1').update(body).digest();
     if (timingSafeEqual(expected, mac) && fitting === null) fitting = index;
   }
   return fitting;

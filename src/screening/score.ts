@@ -178,8 +178,9 @@ function isShare(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1;
 }
 
+/** Half of a surrogate pair has no bytes in UTF-8: Avro could not hold it, and some of its readers would fail on it. */
 function isText(value: unknown): value is string {
-  return typeof value === 'string';
+  return typeof value === 'string' && value.isWellFormed();
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -24,11 +24,21 @@ export interface MetricsOptions {
 
 type Recorder<N extends EventName> = (fields: EventFields[N]) => void;
 
-function labelsOf<N extends EventName>(
+/** The labels of an event; made once for the same values, of which there are few, because some events come often. */
+function labeller<N extends EventName>(
   names: readonly (keyof EventFields[N] & string)[],
-  fields: EventFields[N],
-): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [labelOf(name), String(fields[name])]));
+): (fields: EventFields[N]) => Record<string, string> {
+  const known = new Map<string, Record<string, string>>();
+  return (fields) => {
+    let values = '';
+    for (const name of names) values += `${String(fields[name])}\n`;
+    let labels = known.get(values);
+    if (labels === undefined) {
+      labels = Object.fromEntries(names.map((name) => [labelOf(name), String(fields[name])]));
+      known.set(values, labels);
+    }
+    return labels;
+  };
 }
 
 /**
@@ -77,8 +87,9 @@ export class Metrics {
     const { counter, histogram } = row;
     if (counter !== null) {
       const metric = new Counter({ ...this.#named(counter.name, row.means), labelNames: counter.labels.map(labelOf) });
+      const labelsOf = labeller<N>(counter.labels);
       recorders.push((fields) => {
-        metric.inc(labelsOf<N>(counter.labels, fields));
+        metric.inc(labelsOf(fields));
       });
     }
     if (histogram !== undefined) {
@@ -89,8 +100,9 @@ export class Metrics {
         labelNames: labels.map(labelOf),
         buckets: [...buckets],
       });
+      const labelsOf = labeller<N>(labels);
       recorders.push((fields) => {
-        metric.observe(labelsOf<N>(labels, fields), Number(fields[field]) / per);
+        metric.observe(labelsOf(fields), Number(fields[field]) / per);
       });
     }
     return (fields) => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const JOBS = ['ceiling', 'lag', 'engine'] as const;
+export const JOBS = ['ceiling', 'lag', 'engine', 'webhooks', 'ill', 'replay'] as const;
 export type Job = (typeof JOBS)[number];
 
 export const KEYS = ['even', 'zipf'] as const;
@@ -13,10 +13,18 @@ export interface BenchArguments {
   readonly keys: readonly Keys[];
   /** Until the service answers. */
   readonly latencyMs: number;
+  /** `webhooks`: how often each is measured; the middle one counts. */
+  readonly rounds: number;
   /** How long is measured at most; what comes before and after it is not in it. */
   readonly seconds: number;
-  /** `lag`: records in the topic; `engine`: records per run. */
+  /** `lag`: records in the topic; `engine`: records per run; `ill`: payments that come at once while nothing is answered; `replay`: updates in its range. */
   readonly records: number;
+  /** `ill`: how long each share of its calls fails; nothing is answered for 2.5 times as long. */
+  readonly minutes: number;
+  /** `ill`: payments a second; `replay`: live updates a second. */
+  readonly rate: number;
+  /** `ill`: refusals in place of failures. */
+  readonly poison: boolean;
   /** `SCORING_CONCURRENCY`. */
   readonly concurrency: number;
   /** Options of Node for the connector, by white space. */
@@ -27,7 +35,7 @@ export interface BenchArguments {
   readonly json: string | null;
 }
 
-const USAGE = `npm run bench -- ${JOBS.join('|')} [--keys even|zipf|both] [--latency MS] [--seconds N] [--records N] [--concurrency N] [--node-options="…"] [--pin] [--json FILE]`;
+const USAGE = `npm run bench -- ${JOBS.join('|')} [--keys even|zipf|both] [--latency MS] [--seconds N] [--records N] [--minutes N] [--rate N] [--poison] [--concurrency N] [--rounds N] [--node-options="…"] [--pin] [--json FILE]`;
 
 const DEFAULTS: Readonly<
   Record<Job, { readonly latency: string; readonly seconds: string; readonly records: string }>
@@ -35,6 +43,9 @@ const DEFAULTS: Readonly<
   ceiling: { latency: '50', seconds: '30', records: '0' },
   lag: { latency: '0', seconds: '60', records: '1000000' },
   engine: { latency: '0', seconds: '0', records: '1000000' },
+  ill: { latency: '50', seconds: '0', records: '100000' },
+  replay: { latency: '0', seconds: '0', records: '1000000' },
+  webhooks: { latency: '0', seconds: '10', records: '1000' },
 };
 
 /** The arguments, or a text that says what is wrong with them. */
@@ -51,13 +62,21 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
         latency: { type: 'string', default: defaults.latency },
         seconds: { type: 'string', default: defaults.seconds },
         records: { type: 'string', default: defaults.records },
+        minutes: { type: 'string', default: '2' },
+        rate: { type: 'string', default: '300' },
+        poison: { type: 'boolean', default: false },
         concurrency: { type: 'string', default: '64' },
+        rounds: { type: 'string', default: '1' },
         'node-options': { type: 'string', default: '' },
         pin: { type: 'boolean', default: false },
         json: { type: 'string' },
       },
     });
-    const number = (flag: 'latency' | 'seconds' | 'records' | 'concurrency', least: number, most: number): number => {
+    const number = (
+      flag: 'latency' | 'seconds' | 'records' | 'concurrency' | 'rounds' | 'minutes' | 'rate',
+      least: number,
+      most: number,
+    ): number => {
       const value = Number(values[flag]);
       if (!(value >= least && value <= most))
         throw new RangeError(`--${flag} must be from ${String(least)} to ${String(most)}`);
@@ -69,9 +88,13 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
       job,
       keys,
       latencyMs: number('latency', job === 'ceiling' ? 1 : 0, 10_000),
-      seconds: number('seconds', job === 'engine' ? 0 : 5, 3600),
+      seconds: number('seconds', job === 'engine' || job === 'ill' || job === 'replay' ? 0 : 5, 3600),
       records: Math.floor(number('records', job === 'ceiling' ? 0 : 1000, 10_000_000)),
+      minutes: number('minutes', 0.1, 60),
+      rate: Math.floor(number('rate', 1, 5000)),
+      poison: values.poison,
       concurrency: Math.floor(number('concurrency', 1, 1000)),
+      rounds: Math.floor(number('rounds', 1, 20)),
       nodeOptions: values['node-options'].split(/\s+/u).filter((option) => option !== ''),
       pin: values.pin,
       json: values.json ?? null,

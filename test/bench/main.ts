@@ -2,10 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { type BenchArguments, readArguments } from './arguments.ts';
 import { ceiling } from './ceiling.ts';
 import { engine } from './engine.ts';
+import { ill } from './ill.ts';
 import { lag } from './lag.ts';
+import { replay } from './replay.ts';
 import { type Job, tableLines } from './result.ts';
+import { webhooks } from './webhooks.ts';
 
-const JOBS: Readonly<Record<BenchArguments['job'], Job>> = { ceiling, lag, engine };
+const JOBS: Readonly<Record<BenchArguments['job'], Job>> = { ceiling, lag, engine, ill, webhooks, replay };
 
 const say = (line: string): void => {
   console.log(line);

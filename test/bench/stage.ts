@@ -10,9 +10,13 @@ import { startKafka } from '../../src/sandbox/broker/start.ts';
 import { type BenchArguments } from './arguments.ts';
 import { PARTITIONS, TOPIC } from './backlog.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
-const MEMORY_PROBE = new URL('memory-probe.ts', import.meta.url).href;
-const [OTHERS_CORE, CONNECTOR_CORE] = ['0', '1'];
+/** What starts a connector. */
+export const LAUNCHER: string = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
+/** To be loaded into a connector whose memory is measured. */
+export const MEMORY_PROBE: string = new URL('memory-probe.ts', import.meta.url).href;
+/** Where everything that is not measured runs with `--pin`. */
+export const OTHERS_CORE = '0';
+const CONNECTOR_CORE = '1';
 /** Of `/proc`: clock ticks a second on every Linux of today. */
 const TICKS = 100;
 const MB = 1024 * 1024;
@@ -76,9 +80,7 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
       const args = [...options.nodeOptions, '--import', MEMORY_PROBE, LAUNCHER, 'run', '--flows', 'scoring'];
       const child = await run.start({
         name: `connector ${String(started)}`,
-        ...(pin
-          ? { command: 'taskset', args: ['-c', CONNECTOR_CORE, process.execPath, ...args] }
-          : { command: process.execPath, args }),
+        ...pinnedCommand(pin, args),
         cwd: run.folder,
         env: {
           PATH: process.env['PATH'],
@@ -106,7 +108,17 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
   };
 }
 
-function pinTo(core: string, pid: number): boolean {
+/** How Node is started with these arguments, on the core of what is measured if `pin`. */
+export function pinnedCommand(
+  pin: boolean,
+  args: readonly string[],
+): { readonly command: string; readonly args: readonly string[] } {
+  if (!pin) return { command: process.execPath, args };
+  return { command: 'taskset', args: ['-c', CONNECTOR_CORE, process.execPath, ...args] };
+}
+
+/** Keeps all threads of a process, and what it starts from now on, on one core; false: that is not possible here. */
+export function pinTo(core: string, pid: number): boolean {
   return spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' }).status === 0;
 }
 
@@ -125,14 +137,16 @@ async function createTopics(broker: string): Promise<void> {
   }
 }
 
-async function cpuSecondsOf(pid: number): Promise<number> {
+/** User and system time of all threads of a process so far. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8');
   // The name before may hold anything, spaces too.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-async function readMemory(file: string): Promise<readonly Memory[]> {
+/** What the memory probe has written so far. */
+export async function readMemory(file: string): Promise<readonly Memory[]> {
   const lines = await readFile(file, 'utf8').catch(() => '');
   return lines.split('\n').flatMap((line) => {
     if (!line.endsWith('}')) return [];

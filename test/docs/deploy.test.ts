@@ -182,6 +182,13 @@ describe('Dockerfile', () => {
   });
 });
 
+test('docs/containers.md names the image, its base and its package by the versions that they have', () => {
+  const page = textOf('docs/containers.md');
+  const versions = page.match(/(?<=fraud-screening-connector[:-])\d+\.\d+\.\d+/g) ?? [];
+  expect(new Set(versions)).toEqual(new Set([packageFile.version]));
+  expect(page).toContain(`\`${pairsOf('ARG')['BASE'] ?? ''}\``);
+});
+
 describe('deploy/docker-compose.yaml', () => {
   test('configures the connector without a problem or a warning', () => {
     expect(configured().warnings).toEqual([]);
@@ -262,6 +269,13 @@ describe('deploy/docker-compose.yaml', () => {
     const lingerMs = numberIn('src/main.ts', /LINGER_MS = ([\d_]+)/);
     expect(webhooksMs + lingerMs).toBeGreaterThan(0);
     expect(graceMs).toBeGreaterThanOrEqual(config.drainTimeoutMs + webhooksMs + lingerMs);
+  });
+
+  test('makes payments of what the image holds', () => {
+    const imports = [...textOf('deploy/shops.mjs').matchAll(/import \{ (\w+) \} from '\.\/dist\/(.+)\.js'/g)];
+    expect(imports.length).toBeGreaterThan(0);
+    for (const [, name = '', file = ''] of imports)
+      expect(textOf(`src/${file}.ts`)).toContain(`export function ${name}(`);
   });
 
   test('writes made-up payments to the topics that are read', () => {

@@ -58,6 +58,7 @@ function configurationPage(): string {
     [
       'Set environment variables, or write them into a file and name it with `--env-file`; a flag of the command line wins over the environment, the environment over the file, and a default stands behind them. All problems are reported at once, and the process then ends with exit code 2 before it has opened anything.',
       '```\nnpx fraud-connector config init .env         # every option, commented; never overwrites a file\nnpx fraud-connector config print --env-file .env   # what is in effect, and where each value comes from\nnpx fraud-connector check --env-file .env    # is everything there that run needs? (check.md)\nnpx fraud-connector run --env-file .env\n```',
+      '![What run says of a configuration with three mistakes: every problem at once, each with what is accepted](pictures/configuration-errors.svg)',
       [
         '`config print` shows a line an option: its name, where its value comes from (`default`, `environment`, `env-file`, `file` for the content of a file that an option names, `flag`, `wrong`), the value; ',
         'of secrets only that they are set. Where something is wrong it prints what could be read all the same, the problems go to standard error, and the exit code is 2. `--json` prints one object: `options`, `problems`, `warnings`. ',

@@ -83,13 +83,15 @@ const OPTIONAL: readonly (readonly [name: string, value: unknown])[] = [
   ['anything_else', 'x'],
 ];
 
+/** What becomes of one field of a good event. */
+function fate(name: string, value: unknown, status: string): string {
+  const event = status === 'declined' && name === 'issuer_reason_code' ? { status } : good(status);
+  const update = wire({ ...event, [name]: value });
+  if (sentAs(update, name) !== null) return 'sent';
+  return update.do === 'send' && update.dropped.length === 0 ? 'read only' : 'left out';
+}
+
 function fieldsByStatus(): string {
-  const fate = (name: string, value: unknown, status: string): string => {
-    const event = status === 'declined' && name === 'issuer_reason_code' ? { status } : good(status);
-    const update = wire({ ...event, [name]: value });
-    if (sentAs(update, name) !== null) return 'sent';
-    return update.do === 'send' && update.dropped.length === 0 ? 'read only' : 'left out';
-  };
   const rows = OPTIONAL.map(([name, value]) =>
     row(
       code(name),

@@ -49,14 +49,15 @@ const beforeScore = async (connector: ConnectorProcess): Promise<number> => {
 
 describe('topics that are partitioned alike', () => {
   test(
-    `${String(PAYMENTS)} updates that were written before their payments, both topics from the start, and a service that goes away: none overtakes`,
-    async () => {
+    'updates that were written before their payments, both topics from the start, and a service that goes away: none overtakes',
+    async ({ annotate }) => {
       await open(4, { KAFKA_START_FROM: 'earliest' });
       const payments = somePayments(PAYMENTS, { customers: 2000 });
       const { created, authorized } = recordsOf(payments);
       await append(world.topics.authorized, authorized);
       await append(world.topics.created, created);
       const connector = await (await world.start()).ready();
+      const startedMs = performance.now();
       const { faults } = world.service;
       const ledger = world.service.ledger();
       await eventually('a third is scored', () => ledger.summary().transactions > PAYMENTS / 3, LARGE_MS);
@@ -66,6 +67,8 @@ describe('topics that are partitioned alike', () => {
       await eventually('every status has come', () => ledger.summary().updates >= PAYMENTS, LARGE_MS);
       expectAllLinked(payments);
       expect(await beforeScore(connector)).toBe(0);
+      const seconds = Math.round((performance.now() - startedMs) / 1000);
+      await annotate(`scored and linked in ${String(seconds)} s; ${JSON.stringify(ledger.summary())}`);
     },
     2 * LARGE_MS,
   );
@@ -84,6 +87,41 @@ describe('topics that are partitioned alike', () => {
     expect(letters.of(world.letters(created))[0]?.headers['dlq.reason']?.toString()).toBe('card_data');
     expect(world.service.ledger().summary()).toMatchObject({ updates: 0, scoreRequests: 0 });
   });
+});
+
+describe('while payments of other keys wait for a slow service', () => {
+  /** Payments that are held at once are all read: fewer than 1,024 in a partition. */
+  const HELD = 600;
+  const UNREAD = 3000;
+
+  test('statuses of what was scored go out, and of what was never in the log as soon as the log shows that', async () => {
+    await open(1, { SCORING_CONCURRENCY: '2', SERVICE_TIMEOUT_MS: '1800' });
+    const { created, authorized } = world.topics;
+    const ledger = world.service.ledger();
+    const connector = await (await world.start()).ready();
+    const known = somePayments(30);
+    await append(created, recordsOf(known).created);
+    await eventually('they are scored', () => ledger.summary().transactions === known.length);
+
+    world.service.faults.set({ latencyMs: 400, operations: ['score'] });
+    await append(created, others('held', HELD));
+    await eventually('all are read', async () => ((await connector.flow('scoring'))?.buffered ?? 0) > HELD / 2);
+    await append(authorized, [...recordsOf(known).authorized, ...strangers('early')]);
+    await eventually('they are sent', () => ledger.summary().updates === known.length + STRANGERS);
+    expect((await connector.flow('scoring'))?.buffered).toBeGreaterThan(HELD / 2);
+    expect(known.every(isLinked)).toBe(true);
+
+    await append(created, others('unread', UNREAD));
+    await append(authorized, [...strangers('late'), ...again(known)]);
+    await eventually('what was scored is sent', () => ledger.summary().updates === 2 * known.length + STRANGERS);
+    await eventually('the others wait', async () => (await connector.flow('sync'))?.buffered === STRANGERS);
+    const { unlinked, transactions } = ledger.summary();
+    expect([unlinked, transactions < known.length + HELD]).toEqual([STRANGERS, true]);
+    world.service.faults.set({});
+    await eventually('they are sent', () => ledger.summary().unlinked === 2 * STRANGERS, LARGE_MS);
+    expect(ledger.summary().transactions).toBeGreaterThan(known.length + HELD);
+    expect(await beforeScore(connector)).toBe(0);
+  }, 60_000);
 });
 
 describe('topics that are not', () => {
@@ -116,7 +154,8 @@ describe('topics that are not', () => {
   });
 
   test('by their keys: said at the first pair that shows it; from then on an unknown update waits its time', async () => {
-    await open(4, { SYNC_SCORE_WAIT_MS: String(WAIT_MS) });
+    // Long: each payment comes within it, so it ends only where nothing wakes an update.
+    await open(4, { SYNC_SCORE_WAIT_MS: String(10 * WAIT_MS) });
     const connector = await (await world.start()).ready();
     const all = somePayments(40);
     const [payments, late] = [all.slice(0, 20), all.slice(20)];
@@ -133,8 +172,35 @@ describe('topics that are not', () => {
     await append(world.topics.created, recordsOf(late).created);
     await eventually('every status has come', () => late.every(isLinked));
     expectAllLinked(all);
+    expect(await beforeScore(connector)).toBe(0);
   });
 });
+
+const STRANGERS = 5;
+
+/** Payments of as many customers. */
+function others(name: string, count: number): readonly NewRecord[] {
+  return Array.from({ length: count }, (_, n) => ({
+    key: `${name}-${String(n)}`,
+    value: { trans_id: `${name}-${String(n)}`, note: 'x'.repeat(200) },
+  }));
+}
+
+/** Statuses of transactions that were never written. */
+function strangers(name: string): readonly NewRecord[] {
+  return Array.from({ length: STRANGERS }, (_, n) => ({
+    key: `stranger-${name}-${String(n)}`,
+    value: { trans_id: `stranger-${name}-${String(n)}`, status: 'error', ts: '2026-01-01T00:00:05Z' },
+  }));
+}
+
+/** Another status of each payment. */
+function again(payments: readonly ShopPayment[]): readonly NewRecord[] {
+  return payments.map(({ key, transId }) => ({
+    key,
+    value: { trans_id: transId, status: 'error', ts: '2026-01-01T00:00:09Z' },
+  }));
+}
 
 /** Statuses as a producer writes them that keys by trans_id, unlike that of the payments. */
 function statusesByTransaction(payments: readonly ShopPayment[]): readonly NewRecord[] {

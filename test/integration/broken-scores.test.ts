@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type BrokenAnswerName } from '../../src/sandbox/service/broken-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { headerTexts } from '../support/topic-log.ts';
-import { StruckWorld } from './struck-world.ts';
+import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world.ts';
 
 let struck: StruckWorld;
 
@@ -97,8 +97,11 @@ describe('an answer to a payment', () => {
       latencyShape: { kind: 'bimodal', fastMs: 5, slowMs: 5000, slowShare: 0.1 },
       forMs: 1500,
     });
-    await struck.scored(...(await struck.pay(100)));
+    const ids = await struck.pay(100);
+    await struck.scored(...ids);
     struck.world.service.faults.set({});
+    const scores = await Promise.all(ids.map(async (id) => await struck.scoreOf(id)));
+    expect(scores.filter(({ failure }) => failure !== null)).toEqual([]);
   });
 });
 
@@ -225,8 +228,8 @@ describe('a connection', () => {
 });
 
 test('in all of this nothing was lost or out of order, each letter was meant, and nothing was told of what was in it', async () => {
-  await struck.expectAllSettled();
+  await expectAllSettled(struck);
   const expected = ['status_400', 'status_413', 'status_422', ...Array<string>(3).fill('ambiguous_then_refused')];
   expect(struck.reasons.toSorted()).toEqual(expected.toSorted());
-  await struck.expectNothingTold();
+  await expectNothingTold(struck);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type BrokenAnswerName } from '../../src/sandbox/service/broken-answers.ts';
 import { headerTexts } from '../support/topic-log.ts';
-import { StruckWorld } from './struck-world.ts';
+import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world.ts';
 
 let struck: StruckWorld;
 
@@ -118,8 +118,8 @@ describe('a refusal', () => {
 });
 
 test('in all of this nothing was lost or out of order, each letter was meant, and nothing was told of what was in it', async () => {
-  await struck.expectAllSettled();
+  await expectAllSettled(struck);
   const expected = [...Array<string>(3).fill('rejected_by_service'), 'status_413', 'status_422'];
   expect(struck.reasons.toSorted()).toEqual(expected.toSorted());
-  await struck.expectNothingTold();
+  await expectNothingTold(struck);
 });

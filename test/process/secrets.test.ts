@@ -2,6 +2,8 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { type ConnectorProcess } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { PaymentWorld, recordsOf, somePayments } from '../support/payment-world.ts';
+import { type RelayedRequest, ServiceRelay } from '../support/service-relay.ts';
+import { type TopicLog } from '../support/topic-log.ts';
 import { reviewBody, sign } from '../support/webhooks.ts';
 
 /** Session tokens of the sandbox are JWTs, and all begin so. */
@@ -87,24 +89,98 @@ test('no password, token, webhook secret, e-mail address or card number is in an
     const { transactionsWithStatus } = world.service.ledger().summary();
     return transactionsWithStatus === payments.length;
   });
-  await eventually('what is bad has become letters', () => letters.records.length === 8);
+  await eventually('what is bad has become letters', () => letters.records.length >= 8);
+  expect(letters.records).toHaveLength(8);
 
+  await expectNothingShown(connector, [...emails, ...ids]);
+  expectLettersWithout(letters, email);
+});
+
+/** The connector, asked to stop, has shown none of these, nor a secret, up to its last line. */
+async function expectNothingShown(connector: ConnectorProcess, told: readonly string[]): Promise<void> {
   const before = await shown(connector);
   connector.signal('SIGTERM');
   expect(await connector.ended).toMatchObject({ code: 0 });
   const basic = Buffer.from(`${world.service.user}:${PASSWORD}`).toString('base64');
   const texts = Object.entries({ ...before, logAtTheEnd: connector.output });
   expect(texts.filter(([, text]) => text.length < 500)).toEqual([]);
-  const secrets = [PASSWORD, basic, TOKEN, WEBHOOK_SECRET, PAN, ...emails, ...ids];
+  const secrets = [PASSWORD, basic, TOKEN, WEBHOOK_SECRET, PAN, ...told];
   const leaks = texts.flatMap(([where, text]) =>
     secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${where}`),
   );
   expect(leaks).toEqual([]);
+}
+
+function expectLettersWithout(letters: TopicLog, email: string): void {
   for (const letter of letters.records) {
     const { key, headers } = letter;
     // Of a card number nothing is there at all, also not in what is the record's own.
     expect(`${String(key)} ${String(letter.value)} ${JSON.stringify(headers, asText)}`).not.toContain(PAN);
-    const own = Object.entries(headers).filter(([name]) => name.startsWith('dlq.'));
-    expect(JSON.stringify(own.map(([, value]) => String(value)))).not.toContain(email);
+    const own = JSON.stringify(
+      Object.entries(headers).flatMap(([name, v]) => (name.startsWith('dlq.') ? String(v) : [])),
+    );
+    expect([email, TOKEN].filter((secret) => own.includes(secret))).toEqual([]);
+  }
+}
+
+/** Answers that quote all they can: about what is good once, about what is bad each time. */
+function quoting(email: string): ServiceRelay['answer'] {
+  const left = new Set(['POST login', 'POST "quoted-200"', 'POST "quoted-page"', 'PATCH "quoted-batch-200"']);
+  return ({ path, method, headers, body }: RelayedRequest) => {
+    const words = `${headers.authorization ?? ''} of ${email}, card ${PAN}: ${body.slice(0, 200)}`;
+    const error = JSON.stringify({ error_msg: words });
+    const about = path.endsWith('/sessions') ? 'login' : (/"quoted-[^"]*"/.exec(body)?.[0] ?? '');
+    const isFirst = left.delete(`${method} ${about}`);
+    switch (`${method} ${about}`) {
+      case 'POST login':
+        return isFirst ? { status: 500, body: error } : null;
+      case 'POST "quoted-page"':
+        return isFirst ? { status: 403, body: `<html>${words}</html>` } : null;
+      case 'POST "quoted-score"':
+        return { status: 400, body: error };
+      case 'PATCH "quoted-batch"':
+        return { status: 422, body: error };
+      case 'PATCH "quoted-update"':
+        return { status: 200, body: JSON.stringify({ 'quoted-update': { ok: false, error_msg: words } }) };
+      default:
+        return isFirst ? { status: 200, body: error } : null;
+    }
+  };
+}
+
+test('nor in anything, and in no header of a letter, where the service quotes what it was sent', async () => {
+  const env = { LOG_LEVEL: 'debug', SYNC_BATCH_MAX_AGE_MS: '30', FLOODGATE_MAX_SHARE: '1' };
+  world = await PaymentWorld.open({ ...inject('kafka'), env, service: { password: PASSWORD } });
+  const { created, authorized } = world.topics;
+  const letters = await world.read(world.letters(created), world.letters(authorized));
+  const relay = await ServiceRelay.open(world.service.baseUrl);
+  try {
+    const email = 'quoted.person@example.com';
+    relay.answer = quoting(email);
+    const connector = await (await world.start({ SERVICE_BASE_URL: relay.url })).ready();
+    const ids = ['quoted-200', 'quoted-page', 'quoted-score', 'quoted-update', 'quoted-batch', 'quoted-batch-200'];
+    await world.send(created, ...ids.map((id) => ({ key: id, value: { trans_id: id, cust_email: email } })));
+    const scored = ids.filter((id) => id !== 'quoted-score');
+    await eventually('they are scored', () =>
+      scored.every((id) => world.service.ledger().transaction(id)?.scored === 1),
+    );
+    for (const [n, id] of ids.entries()) {
+      await world.send(authorized, { key: id, value: { trans_id: id, status: 'error', ts: '2026-01-01T10:00:00Z' } });
+      await eventually('it has ended', async () => {
+        const counts = Object.values((await connector.flow('sync'))?.outcomes ?? {});
+        return counts.reduce((sum, count) => sum + count, 0) > n;
+      });
+    }
+    await eventually('the letters are read', () => letters.records.length >= 4);
+    const reasons = letters.records.map(({ headers }) => String(headers['dlq.reason']));
+    expect(reasons.toSorted()).toEqual(['rejected_by_service', 'status_400', 'status_422', 'transaction_not_scored']);
+    const quotes = letters.records.filter(({ headers }) =>
+      String(headers['dlq.service_error']).includes('[e-mail], card [digits]'),
+    );
+    expect(quotes).toHaveLength(3);
+    await expectNothingShown(connector, [email, ...ids]);
+    expectLettersWithout(letters, email);
+  } finally {
+    await relay.close();
   }
 });

@@ -24,10 +24,10 @@ interface Scenario {
   readonly seed: number;
 }
 
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+const share = fc.integer({ min: 0, max: 20 }).map((of) => of / 20);
 const scenarios: fc.Arbitrary<Scenario> = fc.record({
   partitions: fc.constantFrom(1, 2, 3),
-  before: fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 60 }),
+  before: fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 60, size: 'max' }),
   from: share,
   to: share,
   live: share,
@@ -155,6 +155,6 @@ const convergence: Law<Scenario> = {
 
 describe('a replay', () => {
   test('ends in the newest status of every transaction, in whatever range, killed whenever, beside whatever traffic', async () => {
-    expect(await brokenBy(convergence, 4000)).toBeNull();
+    expect(await brokenBy(convergence, 600)).toBeNull();
   });
 });

@@ -64,8 +64,15 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** Pieces without spaces at their ends and without two in a row: readers of SVG disagree about what those are worth. */
+function wordsOf({ column, text, ...style }: Run): readonly Run[] {
+  const words: Run[] = [];
+  for (const { 0: word, index } of text.matchAll(/\S+(?: \S+)*/g))
+    words.push({ ...style, column: column + index, text: word });
+  return words;
+}
+
 function drawn({ column, text, colour, bold, faint }: Run, y: number): string {
-  if (text.trim() === '') return '';
   const attributes = [
     `x="${(MARGIN + column * CELL_WIDTH).toFixed(1)}"`,
     `y="${String(y)}"`,
@@ -88,7 +95,7 @@ export function terminalPicture(ansi: string, title: string): string {
     const { runs, after } = runsOf(line, style);
     style = after;
     const y = MARGIN + (index + 1) * CELL_HEIGHT - 4;
-    texts.push(...runs.map((run) => drawn(run, y)).filter((text) => text !== ''));
+    texts.push(...runs.flatMap(wordsOf).map((run) => drawn(run, y)));
     columns = Math.max(columns, ...runs.map(({ column, text }) => column + text.length));
   }
   const width = Math.ceil(columns * CELL_WIDTH + 2 * MARGIN);
@@ -97,7 +104,7 @@ export function terminalPicture(ansi: string, title: string): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" width="${String(width)}" height="${String(height)}" role="img">`,
     `<title>${escaped(title)}</title>`,
     `<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>`,
-    `<g style="white-space:pre" fill="${FOREGROUND}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
+    `<g fill="${FOREGROUND}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
     ...texts,
     '</g>',
     '</svg>',

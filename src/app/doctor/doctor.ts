@@ -1,15 +1,19 @@
 import { type Config } from '../../config/config.ts';
+import { type Certificate } from '../../edges/http-server/certificate.ts';
 import { ownVersion } from '../../edges/system/package-info.ts';
 import { type Terminal } from '../../edges/system/terminal.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Finding, linesOf, ok, warn } from './finding.ts';
-import { findingsOf } from './findings.ts';
+import { certificateFinding, findingsOf } from './findings.ts';
 import { look } from './look.ts';
+import { daysLeft } from '../webhook-certificate.ts';
 
 export interface DoctorParts {
   readonly config: Config;
   /** What is odd about the configuration. */
   readonly warnings: readonly string[];
+  /** Of the webhook port; null: it speaks plain HTTP. */
+  readonly certificate: Certificate | null;
   readonly terminal: Pick<Terminal, 'say'>;
   readonly clock: Clock;
   readonly json: boolean;
@@ -18,12 +22,14 @@ export interface DoctorParts {
 }
 
 /** Looks at everything that `run` needs and says what is wrong and what to do. 0: nothing is wrong; 1: something is. */
-export async function runDoctor({ config, warnings, terminal, clock, json, envFile }: DoctorParts): Promise<number> {
+export async function runDoctor(parts: DoctorParts): Promise<number> {
+  const { config, warnings, certificate, terminal, clock, json, envFile } = parts;
   const seen = await look({ config, clock, userAgent: `fraud-screening-connector/${ownVersion()}` });
   const findings = [
     ok('configuration', `configuration: flows ${[...config.flows].join(', ')}, account ${config.account}`),
     ...warnings.map((warning) => warn('configuration', warning, 'npx fraud-connector config print')),
     ...findingsOf(config, seen),
+    ...(certificate === null ? [] : [certificateFinding(daysLeft(certificate, clock.nowMs()))]),
   ];
   tell(
     findings.map((finding) => withEnvFile(finding, envFile)),

@@ -1,6 +1,7 @@
 import { type Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/loopback.ts';
 import { kafkaFindings } from './kafka-findings.ts';
+import { EXPIRY_WARNING_DAYS } from '../webhook-certificate.ts';
 import { type Finding, ok, skipped, warn, wrong } from './finding.ts';
 import { type LoginSeen, type NotSeen, type PortSeen, type Seen, type SubjectSeen } from './seen.ts';
 
@@ -108,6 +109,14 @@ function portFinding({ option, host, port, error }: PortSeen, connectorRuns: boo
       ? `give a host of this machine as ${option.replace('PORT', 'HOST')}`
       : `give another ${option}`;
   return wrong('ports', `${what} cannot be listened on: ${error}`, mend);
+}
+
+/** What is to be said of the webhook port's certificate; below 0: it has expired. */
+export function certificateFinding(daysLeft: number): Finding {
+  const mend = 'put a new certificate and its key into the two files; a running connector reads them by itself';
+  if (daysLeft < 0) return wrong('webhook_tls', 'WEBHOOK_TLS_CERT_FILE: the certificate has expired', mend);
+  const text = `WEBHOOK_TLS_CERT_FILE: the certificate and its key fit; it expires in ${String(daysLeft)} days`;
+  return daysLeft < EXPIRY_WARNING_DAYS ? warn('webhook_tls', text, mend) : ok('webhook_tls', text);
 }
 
 function opsFindings({ ops }: Config): readonly Finding[] {

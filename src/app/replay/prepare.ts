@@ -14,7 +14,10 @@ import { type Mark, type RangeEnd, resolveRange } from '../../replay/range.ts';
 import { type StopRequest } from '../../lifecycle/stop-request.ts';
 
 /** What a replay asks of the cluster. */
-export type ReplayAdmin = Pick<KafkaAdmin, 'watermarks' | 'offsetsAt' | 'committed' | 'memberCount' | 'commitFor'>;
+export type ReplayAdmin = Pick<
+  KafkaAdmin,
+  'topics' | 'watermarks' | 'offsetsAt' | 'committed' | 'memberCount' | 'commitFor'
+>;
 
 export interface ReplayRequest {
   readonly id: string;
@@ -22,6 +25,8 @@ export interface ReplayRequest {
   /** Goes on although records of one transaction may lie in several partitions, and lets whole histories be sent. */
   readonly force: boolean;
   readonly dryRun: boolean;
+  /** What messages call it. Default `replay`. */
+  readonly noun?: 'replay' | 'redrive';
 }
 
 export interface PrepareParts {
@@ -60,7 +65,7 @@ export async function prepare(parts: PrepareParts, request: ReplayRequest): Prom
     throw new Fault('USAGE', '--every-update sends statuses that newer ones have replaced: it needs --force.');
   const hash = hashOfParameters(parameters);
   if (!dryRun) {
-    if (!(await untilAlone(parts, request.id))) return null;
+    if (!(await untilAlone(parts, nameOfRequest(request)))) return null;
     const found = await findPlan(parts, parameters.topic);
     if (found.do !== 'none') return await resume(parts, request, { hash, found });
   }
@@ -89,7 +94,8 @@ export async function findPlan(
     const map = decodeMap(metadata, { clusterHash, offset });
     const plan = map.do === 'map' ? decodePlan(map.nonce) : null;
     if (plan === null) continue;
-    partitions.set(partition, plan);
+    const { from, end, seen } = plan;
+    partitions.set(partition, { from, end, seen });
     ({ hash } = plan);
   }
   return partitions.size === 0 ? { do: 'finished', committed } : { do: 'plan', hash, partitions, committed };
@@ -97,36 +103,40 @@ export async function findPlan(
 
 async function resume(
   { admin }: PrepareParts,
-  { id, parameters, force }: ReplayRequest,
+  request: ReplayRequest,
   { hash, found }: { readonly hash: string; readonly found: Awaited<ReturnType<typeof findPlan>> },
 ): Promise<Prepared> {
+  const { parameters, force } = request;
+  const name = nameOfRequest(request);
+  const orForget = request.noun === 'redrive' ? '' : `, or forget it: fraud-connector replay --remove ${request.id}`;
   if (found.do !== 'plan')
-    throw new Fault(
-      'USAGE',
-      `The replay ${id} has come to its end already. Give another --id, or forget it: fraud-connector replay --remove ${id}`,
-    );
+    throw new Fault('USAGE', `The ${name} has come to its end already. Give another --id${orForget}`);
   if (found.hash !== hash)
     throw new Fault(
       'USAGE',
-      `The replay ${id} was begun with other options. Give those again to resume it, or another --id, or forget it: fraud-connector replay --remove ${id}`,
+      `The ${name} was begun with other options. Give those again to resume it, or another --id${orForget}`,
     );
   const marks = await admin.watermarks(parameters.topic);
   if (marks.length !== found.partitions.size && !force)
     throw new Fault(
       'USAGE',
-      `${parameters.topic} had ${String(found.partitions.size)} partitions when the replay ${id} was begun, and has ${String(marks.length)} now: updates of one transaction may lie in two of them. --force goes on; the later timestamp counts as newer then.`,
+      `${parameters.topic} had ${String(found.partitions.size)} partitions when the ${name} was begun, and has ${String(marks.length)} now: ${request.noun === 'redrive' ? 'give another --id.' : 'updates of one transaction may lie in two of them. --force goes on; the later timestamp counts as newer then.'}`,
     );
   for (const { partition, end } of [...found.partitions].map(([of, plan]) => ({ partition: of, end: plan.end })))
     if ((marks.find((mark) => mark.partition === partition)?.high ?? 0n) < end)
       throw new Fault(
         'USAGE',
-        `Partition ${String(partition)} of ${parameters.topic} ends before the range of the replay ${id}: the topic was made anew, or its end was lost. Give another --id.`,
+        `Partition ${String(partition)} of ${parameters.topic} ends before the range of the ${name}: the topic was made anew, or its end was lost. Give another --id.`,
       );
   const partitions = marks.map((mark): [number, PartitionPlan] => [
     mark.partition,
     found.partitions.get(mark.partition) ?? begunLater(mark),
   ]);
   return { hash, partitions: new Map(partitions), committed: found.committed, mayBeGone: 0n };
+}
+
+function nameOfRequest({ id, noun = 'replay' }: ReplayRequest): string {
+  return `${noun} ${id}`;
 }
 
 /** A partition that came after the replay had begun: nothing of it is in the range, all of it may be newer. */
@@ -140,14 +150,14 @@ async function endOf({ admin }: PrepareParts, topic: string, position: Position)
 }
 
 /** Waits for the session of a start that was killed to end. Throws `USAGE` where another one is at work; false: a stop was asked for. */
-async function untilAlone(parts: PrepareParts, id: string): Promise<boolean> {
+async function untilAlone(parts: PrepareParts, name: string): Promise<boolean> {
   const { admin, groupId, clock, stop, sessionTimeoutMs, note } = parts;
   const untilMs = clock.monotonicMs() + sessionTimeoutMs + SESSION_GRACE_MS;
   let isSaid = false;
   while ((await admin.memberCount(groupId)) > 0) {
     if (clock.monotonicMs() >= untilMs)
-      throw new Fault('USAGE', `The replay ${id} is being carried out by another process.`);
-    if (!isSaid) note(`Another process has worked on the replay ${id}; waiting for its session to end.`);
+      throw new Fault('USAGE', `The ${name} is being carried out by another process.`);
+    if (!isSaid) note(`Another process has worked on the ${name}; waiting for its session to end.`);
     isSaid = true;
     await pause(clock, LOOK_EVERY_MS);
     if (stop.reason !== null) return false;

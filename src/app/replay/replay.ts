@@ -1,5 +1,5 @@
 import { type DeadLetters, type Flow, type SourceRecord } from '../../engine/ports.ts';
-import { Fault, nameOf } from '../../kernel/fault.ts';
+import { Fault, isFault, nameOf } from '../../kernel/fault.ts';
 import { type Letter, type SkipRule } from '../../kernel/outcome.ts';
 import { type Spans } from '../../replay/bounded-source.ts';
 import { Newest } from '../../replay/newest.ts';
@@ -221,22 +221,23 @@ export class Replay {
 
   async #scan(spans: Spans): Promise<void> {
     if (this.#isStopped || sizeOf(spans) === 0) return;
-    let failure: unknown = null;
+    let failure: Fault | null = null;
+    const throwFailure = (): void => {
+      if (failure !== null) throw failure;
+    };
     const flow = new ReadingFlow<unknown>({
       flow: this.#parts.newSync().flow,
       onUpdate: (transId, record) => {
         try {
           if (failure === null && this.#isWanted(transId)) this.#newest.add(transId, record);
         } catch (error) {
-          failure = error;
+          failure = isFault(error) ? error : new Fault('INTERNAL', `Unexpected: ${nameOf(error)}.`, { cause: error });
         }
         return 'out_of_range';
       },
     });
-    await this.#pass('index', { ...this.#throwaway(spans), flow, deadLetters: NO_LETTERS }, 0, () => {
-      if (failure !== null) throw failure;
-    });
-    if (failure !== null) throw failure;
+    await this.#pass('index', { ...this.#throwaway(spans), flow, deadLetters: NO_LETTERS }, 0, throwFailure);
+    throwFailure();
   }
 
   /** A pass of a group that keeps nothing, and so is gone when its member has left. */

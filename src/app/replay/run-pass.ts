@@ -1,4 +1,4 @@
-import { type Cancel, type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Clock, type Draw, pause } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Engine } from '../../engine/engine.ts';
 import { type DeadLetters, type Flow, type FlowStatus, type Schemas, type Source } from '../../engine/ports.ts';
@@ -6,6 +6,8 @@ import { type StopRequest } from '../../lifecycle/stop-request.ts';
 import { BoundedSource, type Spans } from '../../replay/bounded-source.ts';
 
 const LOOK_EVERY_MS = 100;
+/** How long the last commit is waited for. Where nothing but markers was left to read there is no way to commit. */
+const COMMIT_WAIT_MS = 5000;
 const PARTITION_RECORDS = 1024;
 
 /** What all passes of a command share. */
@@ -82,21 +84,25 @@ export async function runPass(parts: PassParts, pass: Pass): Promise<PassEnd> {
     onPlanned?.();
   });
   const total = sizeOf(spans);
-  await engine.start();
-  let failure: unknown = null;
-  const ended = await untilEnded(clock, () => {
+  let settledMs: number | null = null;
+  const look = (): PassEnd['do'] | null => {
     const { partitions, flows } = engine.status();
-    try {
-      pass.onLook?.({ total, done: total - leftOf(spans, partitions), flow: flows[0] ?? null });
-    } catch (error) {
-      failure = error;
-      return 'stopped';
-    }
-    if (isDone(spans, partitions, bounded.handedOver > 0)) return 'done';
+    pass.onLook?.({ total, done: total - leftOf(spans, partitions), flow: flows[0] ?? null });
+    if (!isSettled(spans, partitions)) settledMs = null;
+    else if (isCommitted(spans, partitions, planOf !== null)) return 'done';
+    else settledMs ??= clock.monotonicMs();
+    if (settledMs !== null && clock.monotonicMs() - settledMs >= COMMIT_WAIT_MS) return 'done';
     return stop.reason === null ? null : 'stopped';
-  });
+  };
+  await engine.start();
+  let ended: PassEnd['do'];
+  try {
+    ended = await untilEnded(clock, look);
+  } catch (error) {
+    await engine.stop(parts.drainTimeoutMs);
+    throw error;
+  }
   const unfinished = await engine.stop(parts.drainTimeoutMs);
-  if (failure !== null) throw failure;
   const outcomes = engine.status().flows[0]?.outcomes ?? {};
   return { do: ended, read: bounded.handedOver, outcomes, gone, unfinished };
 }
@@ -126,28 +132,27 @@ function createEngine(parts: PassParts, pass: Pass, source: Source, onGone: (mis
   });
 }
 
-/** Looks again and again; a timer a look, so that nothing is held by a promise that stays open for hours. */
 async function untilEnded(clock: Clock, look: () => PassEnd['do'] | null): Promise<PassEnd['do']> {
-  return await new Promise((resolve) => {
-    const again = (): Cancel =>
-      clock.after(LOOK_EVERY_MS, () => {
-        const ended = look();
-        if (ended === null) again();
-        else resolve(ended);
-      });
-    again();
-  });
+  for (;;) {
+    await pause(clock, LOOK_EVERY_MS);
+    const ended = look();
+    if (ended !== null) return ended;
+  }
 }
 
 type Partitions = ReturnType<Engine['status']>['partitions'];
 
-/** Everything is settled and committed. Where nothing was read there is nothing to commit, and no way to. */
-function isDone(spans: Spans, partitions: Partitions, hasRead: boolean): boolean {
+function isSettled(spans: Spans, partitions: Partitions): boolean {
   return [...spans].every(([partition, { from, end }]) => {
     const at = partitions.find((of) => of.partition === partition);
-    if (at === undefined) return from >= end;
-    return at.buffered === 0 && at.committable >= end && (!hasRead || (at.committed ?? 0n) >= end);
+    return at === undefined ? from >= end : at.buffered === 0 && at.committable >= end;
   });
+}
+
+/** `isKept`: by the group; else nothing is lost by not waiting. */
+function isCommitted(spans: Spans, partitions: Partitions, isKept: boolean): boolean {
+  if (!isKept) return true;
+  return partitions.every(({ partition, committed }) => (committed ?? 0n) >= (spans.get(partition)?.end ?? 0n));
 }
 
 function sizeOf(spans: Spans): number {

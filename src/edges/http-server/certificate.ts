@@ -59,13 +59,13 @@ function firstOf(certificate: string): X509Certificate | null {
   }
 }
 
+/** PKCS #8 (RFC 7468, section 11), and the older form. */
+const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
 function privateKeyOf(key: string): KeyObject | string {
   try {
     return createPrivateKey(key);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return code === 'ERR_MISSING_PASSPHRASE'
-      ? 'is encrypted; give it without a passphrase'
-      : 'holds no private key in PEM';
+  } catch {
+    return ENCRYPTED.test(key) ? 'is encrypted; give it without a passphrase' : 'holds no private key in PEM';
   }
 }

@@ -36,7 +36,8 @@ export function createListener(options: ListenerOptions, handler: RequestListene
     certificate === null
       ? createHttp(limits, handler)
       : createHttps({ ...limits, ...tlsOptions(certificate), handshakeTimeout: requestTimeoutMs }, handler);
-  server.maxConnections = maxConnections;
+  // One more, so that a newcomer is let in first, and then somebody else goes.
+  server.maxConnections = maxConnections + 1;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   // The size of the head is limited; a limit on their number would silently drop the last ones.
   server.maxHeadersCount = 0;

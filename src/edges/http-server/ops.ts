@@ -32,10 +32,11 @@ const NO_STORE = { 'cache-control': 'no-store', 'x-content-type-options': 'nosni
  */
 export async function startOpsServer(options: OpsServerOptions, source: OpsSource): Promise<HttpServer> {
   return await listen(
-    { ...options, portOption: 'OPS_PORT', maxBytes: 1, maxConnections: MAX_CONNECTIONS },
+    { ...options, portOption: 'OPS_PORT', maxBytes: 1, maxHeldBytes: 1, maxConnections: MAX_CONNECTIONS },
     {
       admit: ({ raw }) => (raw.method === 'GET' || raw.method === 'HEAD' ? null : METHOD_NOT_ALLOWED),
       answer: async (request) => await answerOf(request, source),
+      isProof: () => false,
       trouble: (what) => TROUBLES[what],
     },
   );
@@ -54,6 +55,7 @@ const TROUBLES: Readonly<Record<Trouble, Answer>> = {
   bad_path: text(404, 'not found'),
   bad_method: METHOD_NOT_ALLOWED,
   bad_type: text(415, 'unsupported media type'),
+  crowded: text(503, 'too many connections'),
   failed: text(500, 'failed'),
 };
 

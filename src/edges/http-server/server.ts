@@ -7,6 +7,7 @@ import { type WebhookTlsFailure } from '../../kernel/emit.ts';
 import { Fault, nameOf } from '../../kernel/fault.ts';
 import { type Certificate } from './certificate.ts';
 import { createListener, REQUEST_TIMEOUT_MS, stopAccepting } from './listener.ts';
+import { Places } from './places.ts';
 import { renewCertificate, tlsFailureOf } from './tls.ts';
 
 /** All of an answer. `headers` has no `content-length`: it follows from the body. */
@@ -16,8 +17,16 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What goes wrong with a request before there is one to answer. `failed`: the handler threw. */
-export type Trouble = 'malformed' | 'too_slow' | 'too_large' | 'bad_path' | 'bad_method' | 'bad_type' | 'failed';
+/** What goes wrong with a request before there is one to answer. `crowded`: somebody else gets its place; `failed`: the handler threw. */
+export type Trouble =
+  | 'malformed'
+  | 'too_slow'
+  | 'too_large'
+  | 'bad_path'
+  | 'bad_method'
+  | 'bad_type'
+  | 'crowded'
+  | 'failed';
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -27,18 +36,26 @@ export interface HttpServerOptions {
   readonly portOption: string;
   /** Largest body, in bytes. */
   readonly maxBytes: number;
+  /** When there are more, those that have proven nothing go first. */
   readonly maxConnections: number;
+  /** What bodies may take together, in bytes: those that are being read and those that are worked on. */
+  readonly maxHeldBytes: number;
   /** From a request's first byte to its last, body included; 2000 unless told. */
   readonly requestTimeoutMs?: number;
   /** Null or absent: plain HTTP. */
   readonly certificate?: Certificate | null;
 }
 
+/** Promises memory to the body of a request until its answer has gone out; false: there is none. */
+export type Hold = (bytes: number) => boolean;
+
 export interface HttpHandlers {
   /** Once the head of a request is there, its body not yet: an answer now, or null to read the body. */
-  admit(request: FastifyRequest, reply: FastifyReply): Answer | null;
+  admit(request: FastifyRequest, hold: Hold): Answer | null;
   /** With the body, whole and as it came. */
   answer(request: FastifyRequest, body: Buffer): Promise<Answer>;
+  /** Whether who got this answer is known by it: its connection is kept before those of strangers. */
+  isProof(answer: Answer): boolean;
   trouble(what: Trouble): Answer;
   /** A connection ended before there was TLS on it; nobody can be answered. */
   tlsFailed?(why: WebhookTlsFailure): void;
@@ -64,16 +81,27 @@ export interface HttpServer {
  */
 export async function listen(options: HttpServerOptions, handlers: HttpHandlers): Promise<HttpServer> {
   const running = new Running();
-  const app = createApp(options, handlers, running);
+  const places = new Places({
+    ...options,
+    cutOff: (socket, waits) => {
+      // Behind answers that it has not read it would not read this one.
+      if (waits && socket.writable && socket.writableLength === 0) answerRaw(socket, handlers.trouble('crowded'));
+      else socket.destroy();
+    },
+  });
+  const app = createApp(options, handlers, running, places);
   app.addHook('onRequest', (request, reply, done) => {
     running.add(reply);
-    const refusal = refuse(request, reply, handlers);
+    const refusal = refuse(request, holdFor(places, request, reply), handlers);
     if (refusal === null) done();
     // The body is not read, so the connection cannot be used again.
     else send(reply.header('connection', 'close'), refusal);
   });
   const answer = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { socket } = request.raw;
+    places.begin(socket);
     void respond(request, handlers).then((whole) => {
+      places.end(socket, handlers.isProof(whole));
       if (running.isDraining) reply.header('connection', 'close');
       send(reply, whole);
     });
@@ -90,11 +118,20 @@ export async function listen(options: HttpServerOptions, handlers: HttpHandlers)
     drain: () => {
       running.isDraining = true;
     },
-    close: async () => await (closed ??= close(app, running)),
+    close: async () => {
+      // Whoever does not read its answer would hold the end up for ever; a request that is too slow gets its answer before.
+      places.endSilent(3 * (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS));
+      await (closed ??= close(app, running));
+    },
   };
 }
 
-function createApp(options: HttpServerOptions, handlers: HttpHandlers, running: Running): FastifyInstance {
+function createApp(
+  options: HttpServerOptions,
+  handlers: HttpHandlers,
+  running: Running,
+  places: Places,
+): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: options.maxBytes,
@@ -109,11 +146,16 @@ function createApp(options: HttpServerOptions, handlers: HttpHandlers, running: 
         },
         handler,
       ),
+    clientErrorHandler: (error, socket) => {
+      answerError(socket, error.code, handlers);
+    },
     frameworkErrors: (_error, request, reply) => {
       running.add(reply);
-      send(reply.header('connection', 'close'), refuse(request, reply, handlers) ?? handlers.trouble('bad_path'));
+      const refusal = refuse(request, holdFor(places, request, reply), handlers);
+      send(reply.header('connection', 'close'), refusal ?? handlers.trouble('bad_path'));
     },
   });
+  places.watch(app.server);
   answerWhatNodeWould(app.server, handlers);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -127,18 +169,11 @@ function createApp(options: HttpServerOptions, handlers: HttpHandlers, running: 
   return app;
 }
 
-/** What never becomes a request of the framework's: Node would answer by itself, uncounted, or not at all. */
+/** What never becomes a request of the framework's: Node would answer it by itself, uncounted, or not at all. */
 function answerWhatNodeWould(server: Server, handlers: HttpHandlers): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const tls = tlsFailureOf(error.code);
-    if (tls === null) {
-      answerError(socket as Socket, error.code, handlers);
-      return;
-    }
-    socket.destroy();
-    handlers.tlsFailed?.(tls);
-  });
   server.on('connect', (_request, socket: Duplex) => {
+    // Node has let go of it: nobody else hears that its peer has reset it, and an error that nobody hears ends the process.
+    socket.on('error', () => socket.destroy());
     answerRaw(socket, handlers.trouble('bad_method'));
   });
   server.on('checkExpectation', (_request, response) => {
@@ -225,8 +260,16 @@ function send(reply: FastifyReply, answer: Answer): void {
 }
 
 /** What is refused for its head alone. */
-function refuse(request: FastifyRequest, reply: FastifyReply, handlers: HttpHandlers): Answer | null {
-  return refuseHead(request, handlers) ?? handlers.admit(request, reply);
+function refuse(request: FastifyRequest, hold: Hold, handlers: HttpHandlers): Answer | null {
+  return refuseHead(request, handlers) ?? handlers.admit(request, hold);
+}
+
+function holdFor(places: Places, { raw }: FastifyRequest, reply: FastifyReply): Hold {
+  return (bytes) => {
+    const release = places.hold(raw.socket, bytes);
+    if (release !== null) reply.raw.once('close', release);
+    return release !== null;
+  };
 }
 
 /** Node's parser takes HTTP/0.9; a missing host is left to us. */
@@ -242,8 +285,14 @@ function troubleOf(error: unknown): Trouble {
   return code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' ? 'malformed' : 'failed';
 }
 
-/** What Node could not make a request of, or was not sent in time. */
+/** What Node could not make a request of, or was not sent in time, or never became TLS. */
 function answerError(socket: Socket, code: string | undefined, handlers: HttpHandlers): void {
+  const tls = tlsFailureOf(code);
+  if (tls !== null) {
+    socket.destroy();
+    handlers.tlsFailed?.(tls);
+    return;
+  }
   // Gone, or a connection that never said anything: nobody waits for an answer.
   if (code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) socket.destroy();
   else answerRaw(socket, handlers.trouble(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : 'malformed'));

@@ -1,8 +1,8 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyRequest } from 'fastify';
 import { type WebhookTlsFailure } from '../../kernel/emit.ts';
 import { type WebhookReceiver } from '../../reviews/ports.ts';
 import { type Certificate } from './certificate.ts';
-import { type Answer, type HttpServer, listen, type Trouble } from './server.ts';
+import { type Answer, type Hold, type HttpServer, listen, type Trouble } from './server.ts';
 
 export interface WebhookServerOptions {
   readonly host: string;
@@ -12,6 +12,8 @@ export interface WebhookServerOptions {
   readonly path: string;
   /** Largest body, in bytes. */
   readonly maxBytes: number;
+  /** At once; 2048 unless told. */
+  readonly maxConnections?: number;
   /** From a request's first byte to its last; 2000 unless told. */
   readonly requestTimeoutMs?: number;
   /** Null or absent: plain HTTP. */
@@ -36,12 +38,14 @@ export async function startWebhookServer(
   options: WebhookServerOptions,
   receiver: WebhookReceiver,
 ): Promise<HttpServer> {
-  const held = new HeldBytes(options.maxBytes);
+  const { path, maxBytes, maxConnections = MAX_CONNECTIONS } = options;
+  // One body of the largest size must always fit.
+  const maxHeldBytes = Math.max(MAX_HELD_BYTES, maxBytes);
   return await listen(
-    { ...options, portOption: 'WEBHOOK_PORT', maxConnections: MAX_CONNECTIONS },
+    { ...options, portOption: 'WEBHOOK_PORT', maxConnections, maxHeldBytes },
     {
-      admit: (request, reply) =>
-        admit(request, reply, { path: options.path, maxBytes: options.maxBytes, held, receiver }),
+      admit: (request, hold) => admit(request, { path, maxBytes, hold, receiver }),
+      isProof: ({ status }) => status === 200,
       answer: async ({ raw }, body) => await receiver.handle({ rawHeaders: raw.rawHeaders, body }),
       trouble: (what) => receiver.refuse(REFUSAL_OF[what]),
       tlsFailed: (why) => options.onTlsFailed?.(why),
@@ -56,29 +60,27 @@ const REFUSAL_OF = {
   bad_path: 'bad_path',
   bad_method: 'bad_method',
   bad_type: 'bad_type',
+  crowded: 'unavailable',
   failed: 'unavailable',
 } as const satisfies Record<Trouble, string>;
 
 interface Admission {
   readonly path: string;
   readonly maxBytes: number;
-  readonly held: HeldBytes;
+  readonly hold: Hold;
   readonly receiver: WebhookReceiver;
 }
 
 /** The order is part of the interface: method, path, type, encoding, size. */
-function admit({ raw }: FastifyRequest, reply: FastifyReply, admission: Admission): Answer | null {
-  const { receiver, held } = admission;
+function admit({ raw }: FastifyRequest, admission: Admission): Answer | null {
+  const { receiver, hold } = admission;
   if (raw.method !== 'POST') return receiver.refuse('bad_method');
   if (pathOf(raw.url ?? '') !== admission.path) return receiver.refuse('bad_path');
   if (!JSON_TYPE.test(raw.headers['content-type'] ?? '')) return receiver.refuse('bad_type');
   if (!isPlain(raw.headers['content-encoding'])) return receiver.refuse('bad_type');
   const length = raw.headers['content-length'];
   if (length !== undefined && Number(length) > admission.maxBytes) return receiver.refuse('too_large');
-  const release = held.take(length === undefined ? admission.maxBytes : Number(length));
-  if (release === null) return receiver.refuse('unavailable');
-  reply.raw.once('close', release);
-  return null;
+  return hold(length === undefined ? admission.maxBytes : Number(length)) ? null : receiver.refuse('unavailable');
 }
 
 function pathOf(url: string): string {
@@ -89,24 +91,4 @@ function pathOf(url: string): string {
 /** The signature is over the bytes as they came, so nothing may have to be unpacked. */
 function isPlain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding.toLowerCase() === 'identity';
-}
-
-/** Memory promised to bodies: what they declare, or the most they may be where they declare nothing. */
-class HeldBytes {
-  readonly #limit: number;
-  #held = 0;
-
-  constructor(maxBytes: number) {
-    // One body of the largest size must always fit.
-    this.#limit = Math.max(MAX_HELD_BYTES, maxBytes);
-  }
-
-  /** Null: no room. Else gives the bytes back; call it once. */
-  take(bytes: number): (() => void) | null {
-    if (this.#held + bytes > this.#limit) return null;
-    this.#held += bytes;
-    return () => {
-      this.#held -= bytes;
-    };
-  }
 }

@@ -1,5 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { Fault } from '../../kernel/fault.ts';
+import { createGroupAdmin, type GroupAdmin } from './group-admin.ts';
 import { type KafkaClient } from './client.ts';
 import { causeCode, kafkaErrorName } from './errors.ts';
 import { type Watermarks } from './offset-reader.ts';
@@ -7,9 +8,6 @@ import { type Watermarks } from './offset-reader.ts';
 const { ConfigResourceTypes } = kafkajs;
 
 const WAIT_TRIES = 5;
-/** Kafka's codes of errors. */
-const NON_EMPTY_GROUP = 68;
-const GROUP_ID_NOT_FOUND = 69;
 
 export interface TopicInfo {
   readonly name: string;
@@ -28,11 +26,6 @@ export interface BrokerInfo {
   readonly port: number;
 }
 
-export interface GroupCommit {
-  readonly offset: bigint;
-  readonly metadata: string;
-}
-
 export interface TopicToCreate {
   readonly topic: string;
   readonly partitions: number;
@@ -41,7 +34,7 @@ export interface TopicToCreate {
 }
 
 /** What commands ask of the cluster. Connects at its first question; every failure is a Fault `KAFKA_FAILED`. */
-export interface KafkaAdmin {
+export interface KafkaAdmin extends GroupAdmin {
   topics(names: readonly string[]): Promise<TopicInfo[]>;
   /** Creates those that do not exist yet and returns their names once all have leaders. */
   createTopics(topics: readonly TopicToCreate[]): Promise<string[]>;
@@ -56,16 +49,6 @@ export interface KafkaAdmin {
   watermarks(topic: string): Promise<Watermarks[]>;
   /** For each partition the first offset whose record is of this time (milliseconds since 1970) or later; its end where there is none. */
   offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
-  /** Whether the group has committed anything of the topic. */
-  hasCommitted(groupId: string, topic: string): Promise<boolean>;
-  /** What the group has committed of the topic, with the metadata of each commit. */
-  committed(groupId: string, topic: string): Promise<ReadonlyMap<number, GroupCommit>>;
-  /** How many members the group has now; one that died counts until its session is over. */
-  memberCount(groupId: string): Promise<number>;
-  /** Deletes a group and what it has committed. */
-  deleteGroup(groupId: string): Promise<'deleted' | 'unknown' | 'has_members'>;
-  /** Commits for a group that has no members. */
-  commitFor(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,65 +98,13 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
         const found = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
         return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
       }),
-    hasCommitted: async (groupId, topic) =>
-      await asked(`reading what ${groupId} has committed`, async (admin) => {
-        const found = await admin.fetchOffsets({ groupId, topics: [topic] });
-        // Negative: none, and what kafkajs itself writes when an offset is out of range.
-        return found.some(({ partitions }) => partitions.some(({ offset }) => BigInt(offset) >= 0n));
-      }),
-    committed: async (groupId, topic) =>
-      await asked(`reading what ${groupId} has committed`, async (admin) => {
-        const found = await admin.fetchOffsets({ groupId, topics: [topic] });
-        const commits = found.flatMap(({ partitions }) => partitions);
-        return new Map(
-          commits
-            .map(
-              ({ partition, offset, metadata }) =>
-                [partition, { offset: BigInt(offset), metadata: metadata ?? '' }] as const,
-            )
-            .filter(([, { offset }]) => offset >= 0n),
-        );
-      }),
-    memberCount: async (groupId) =>
-      await asked(`looking at ${groupId}`, async (admin) => {
-        const { groups } = await admin.describeGroups([groupId]);
-        return groups.find((group) => group.groupId === groupId)?.members.length ?? 0;
-      }),
-    deleteGroup: async (groupId) =>
-      await asked(`deleting ${groupId}`, async (admin) => {
-        try {
-          await admin.deleteGroups([groupId]);
-          return 'deleted';
-        } catch (error) {
-          const outcome = outcomeOfDeletion(error);
-          if (outcome === null) throw error;
-          return outcome;
-        }
-      }),
-    commitFor: async (groupId, topic, offsets) => {
-      await asked(`committing for ${groupId}`, async (admin) => {
-        const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
-        await admin.setOffsets({ groupId, topic, partitions });
-      });
-    },
+    ...createGroupAdmin(asked),
     close: async () => {
       const open = connecting;
       connecting = null;
       await disconnect(open);
     },
   };
-}
-
-/** Why a group could not be deleted, where that says something of the group; null: it says nothing. */
-function outcomeOfDeletion(error: unknown): 'unknown' | 'has_members' | null {
-  for (let at: unknown = error; at instanceof Error; at = Reflect.get(at, 'cause')) {
-    const groups: unknown = Reflect.get(at, 'groups');
-    if (!Array.isArray(groups)) continue;
-    const codes = groups.map((group: { readonly errorCode?: unknown }) => group.errorCode);
-    if (codes.includes(NON_EMPTY_GROUP)) return 'has_members';
-    if (codes.includes(GROUP_ID_NOT_FOUND)) return 'unknown';
-  }
-  return null;
 }
 
 async function disconnect(open: Promise<Admin> | null): Promise<void> {

@@ -41,7 +41,8 @@ export class TopicWriter {
   readonly #open = new Set<Outgoing>();
   readonly #nap: Nap;
   #connecting: Promise<void> | null = null;
-  #partitions: readonly PartitionMetadata[] = [];
+  /** Ours alone, so that the partitioner need not be given a copy for each record. */
+  #partitions: PartitionMetadata[] = [];
   #learntAtMs = 0;
   #learning = false;
   #unplaced: Outgoing[] = [];
@@ -101,7 +102,7 @@ export class TopicWriter {
     const { key } = outgoing.record;
     const partition = partitioner({
       topic,
-      partitionMetadata: [...this.#partitions],
+      partitionMetadata: this.#partitions,
       message: { key, value: null },
     });
     this.#queue(partition).push(outgoing);
@@ -131,7 +132,7 @@ export class TopicWriter {
       try {
         const partitions = await partitionsOf(topic);
         if (partitions.length > 0) {
-          this.#partitions = partitions;
+          this.#partitions = [...partitions];
           this.#learntAtMs = clock.monotonicMs();
           break;
         }

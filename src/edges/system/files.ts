@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /** The text of a file in UTF-8; throws as Node does when it cannot be read. */
@@ -27,4 +27,32 @@ export async function readTextFileLater(path: string, mostBytes: number): Promis
   } finally {
     await file.close();
   }
+}
+
+/** A file that is written line by line. */
+export interface LineFile {
+  line(text: string): void;
+  close(): void;
+}
+
+const LINES_AT_ONCE = 1000;
+
+/** Empties or makes a file that only its owner may read. Throws as Node does. */
+export function openLineFile(path: string): LineFile {
+  const file = openSync(path, 'w', 0o600);
+  let lines: string[] = [];
+  const flush = (): void => {
+    if (lines.length > 0) writeSync(file, `${lines.join('\n')}\n`);
+    lines = [];
+  };
+  return {
+    line: (text) => {
+      lines.push(text);
+      if (lines.length >= LINES_AT_ONCE) flush();
+    },
+    close: () => {
+      flush();
+      closeSync(file);
+    },
+  };
 }

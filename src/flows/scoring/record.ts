@@ -26,7 +26,8 @@ export function toScore(
 ): FraudScore {
   return {
     account: context.account,
-    trans_id: payment.transId,
+    // UTF-8 has no bytes for half of a surrogate pair; the request has its escape.
+    trans_id: payment.transId.toWellFormed(),
     ...reading,
     http_status_code: context.httpStatus,
     latency_ms: context.latencyMs,

@@ -13,9 +13,14 @@ import { troubleAfter } from './trouble.ts';
 export interface DeliveryOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
   /** Whether calls may go out now; asked before a batch, not between its parts. */
-  readonly gate: Pick<Gate, 'room' | 'begin' | 'end' | 'delivered' | 'letter'>;
+  readonly gate: Pick<Gate, 'room' | 'begin' | 'end' | 'delivered' | 'refused' | 'letter' | 'why'>;
   /** When an update that is always answered with 500 or `error_msg` is refused. */
   readonly suspicion: SuspicionLimits;
+  /**
+   * True: a refusal is the update's own fault also where nothing else was accepted, for updates that were refused before.
+   * Default false.
+   */
+  readonly believesRefusals?: boolean;
   readonly clock: Clock;
   readonly emit: Emit;
   /** A body of so many bytes was refused as too large. */
@@ -27,6 +32,8 @@ export interface DeliveryOptions {
 /** How long after an acceptance a refusal is believed to be the record's own fault. */
 const TRUST_MS = 60_000;
 const REFUSED_WAIT_MS = 30_000;
+/** Of a probe: so many culprits before anything is accepted are more likely a service that became well meanwhile. */
+const CULPRITS_DOUBTED = 10;
 const REFUSED_ALIKE: UpdateEnd = { do: 'later', why: 'service_refuses', afterMs: REFUSED_WAIT_MS, fixed: true };
 /** Records behind the floodgate are asked again when it opens; this is for one that is missed. */
 const FLOODED: UpdateEnd = { do: 'later', why: 'floodgate', afterMs: 45_000, fixed: true };
@@ -70,6 +77,7 @@ export class Delivery {
 
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */
   async send({ members, closedBy, mayGoOn }: ClosedBatch): Promise<void> {
+    const isProbe = this.#searchAtMs !== null || this.#options.gate.why === 'floodgate';
     if (this.#searchAtMs !== null) this.#searchAtMs = this.#options.clock.monotonicMs() + REFUSED_WAIT_MS;
     const letters = new Map<Member, Letter>();
     let plan = wholeBatch(members);
@@ -89,6 +97,7 @@ export class Delivery {
         break;
       }
       if (answer.do === 'accepted') {
+        if (isProbe && plan.accepted === 0 && letters.size >= CULPRITS_DOUBTED) endDoubted(letters);
         this.#accept(part, answer, letters);
         plan = partAccepted(plan);
       } else {
@@ -159,13 +168,17 @@ export class Delivery {
   #endRefused(letters: ReadonlyMap<Member, Letter>, someAccepted: boolean): void {
     if (letters.size === 0) return;
     const nowMs = this.#options.clock.monotonicMs();
-    const isTrusted = someAccepted || this.#isTrusted(nowMs);
+    const isProven = someAccepted || this.#options.believesRefusals === true;
+    const isTrusted = isProven || this.#isTrusted(nowMs);
     if (!isTrusted) this.#searchAtMs = nowMs + REFUSED_WAIT_MS;
-    for (const [member, letter] of letters) member.end(isTrusted ? this.#toEndOf(letter) : REFUSED_ALIKE);
+    for (const [member, letter] of letters) member.end(isTrusted ? this.#toEndOf(letter, isProven) : REFUSED_ALIKE);
   }
 
-  #toEndOf(letter: Letter): UpdateEnd {
-    return this.#options.gate.letter() === 'letter' ? { do: 'letter', letter } : FLOODED;
+  /** Refusals beside which nothing was accepted count in a row, as those of payments do: a service may refuse everything from one moment on. */
+  #toEndOf(letter: Letter, isProven: boolean): UpdateEnd {
+    const { gate } = this.#options;
+    const may = isProven ? gate.letter() : gate.refused();
+    return may === 'letter' ? { do: 'letter', letter } : FLOODED;
   }
 
   #isTrusted(nowMs: number): boolean {
@@ -181,6 +194,12 @@ function withoutLost(plan: Bisection<Member>): Bisection<Member> {
   const parts = plan.parts.map((part) => part.filter((member) => member.tenure.phase !== 'lost'));
   for (const member of plan.parts.flat()) if (member.tenure.phase === 'lost') member.end(RELEASE);
   return { ...plan, parts: parts.filter((part) => part.length > 0) };
+}
+
+/** They are sent again, and refused for good if that is repeated. */
+function endDoubted(letters: Map<Member, Letter>): void {
+  for (const member of letters.keys()) member.end(REFUSED_ALIKE);
+  letters.clear();
 }
 
 function endAll(members: readonly Member[], end: UpdateEnd): void {

@@ -30,6 +30,8 @@ export interface SyncOptions {
   readonly gate: Gate;
   /** When an update that is always answered with 500 or `error_msg` is refused. */
   readonly suspicion: SuspicionLimits;
+  /** True: a refusal is the update's own fault also where nothing else was accepted. Default false. */
+  readonly believesRefusals?: boolean;
   /** Of `PaymentAuthorized`. */
   readonly decoder: ValueDecoder;
   /** Attached to the engine by this flow. */

@@ -157,7 +157,7 @@ describe('refusals', () => {
       'KAFKA_TLS',
       'KAFKA_SASL_MECHANISM',
       'SERVICE_TLS_CA_FILE',
-      'WEBHOOK_TLS_KEY_FILE',
+      'WEBHOOK_TLS_CA_FILE',
       'SERVICE_PROXY_URL',
     ])
       expect(problems(valid({ [name]: 'true' }))).toContain(`${name}: this version does not support it`);
@@ -187,6 +187,7 @@ describe('names', () => {
     expect(problems(valid({ KAFKA_BORKERS: 'x' }))).toContain('KAFKA_BROKERS is meant?');
     expect(problems(valid({ COMMIT_INTERVALL_MS: '1' }))).toContain('COMMIT_INTERVALL_MS');
     expect(problems(valid({ SERVICE_PASSWORD_FIL: 'x' }))).toContain('SERVICE_PASSWORD_FILE is meant?');
+    expect(problems(valid({ WEBHOOK_TLS_CRT_FILE: 'x' }))).toContain('WEBHOOK_TLS_CERT_FILE is meant?');
   });
 
   test('warns of other names with our prefixes, and refuses them when strict', () => {
@@ -282,6 +283,7 @@ describe('values', () => {
         toleranceSeconds: 300,
         maxBytes: 262_144,
         publishTimeoutMs: 3000,
+        tls: null,
       },
       ops: { host: '127.0.0.1', port: 9464 },
       secretFiles: new Map(),
@@ -337,6 +339,23 @@ describe('values', () => {
     expect(accepted(env, { '/m.yaml': 'scoring: {}\n' }).config.mapping).toBe('scoring: {}');
     expect(problems(env, { '/m.yaml': ' \n' })).toContain('MAPPING_FILE: what is given is not accepted');
     expect(problems(env)).toContain('MAPPING_FILE: the file "/m.yaml" cannot be read');
+  });
+
+  test('reads certificate and key of the webhook port, and refuses one without the other, or not there', () => {
+    const env = valid({ WEBHOOK_TLS_CERT_FILE: '/tls/crt', WEBHOOK_TLS_KEY_FILE: '/tls/key' });
+    const files = { '/tls/crt': 'certificate\n', '/tls/key': 'key' };
+    expect(accepted(env, files).config.webhook.tls).toEqual({
+      certificate: 'certificate',
+      certificateFile: '/tls/crt',
+      key: 'key',
+      keyFile: '/tls/key',
+    });
+    for (const name of ['WEBHOOK_TLS_CERT_FILE', 'WEBHOOK_TLS_KEY_FILE'])
+      expect(problems({ ...env, [name]: undefined }, files)).toContain('one without the other; give both or none');
+    expect(problems(env, { '/tls/crt': 'certificate' }).split('\n')).toEqual([
+      'One option is missing or wrong:',
+      '  WEBHOOK_TLS_KEY_FILE: the file "/tls/key" cannot be read (Error ENOENT).',
+    ]);
   });
 
   test('reads issuer reason codes one a line', () => {

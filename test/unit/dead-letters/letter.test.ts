@@ -97,6 +97,10 @@ describe("the service's words", () => {
     ['41111111\u0000\t', '41111111  '],
     ['4111\r1111\u200b1111\u00ad1111', '[digits]'],
     ['a line\nand\u2028another', 'a line and another'],
+    ['no customer <jo.do+1@mail.example.com>, nor "ä@ö.de"', 'no customer <[e-mail]>, nor "[e-mail]"'],
+    ['4111111111111111@example.com', '[e-mail]'],
+    ['bad SessionToken eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.s_-x!', 'bad SessionToken [token]!'],
+    ['@ and a@ and @b', '@ and a@ and @b'],
     ['４１１１１１１１１１１１１１１１', '[digits]'],
   ])('%s', (text, shown) => {
     expect(errorOf(text)).toBe(shown);

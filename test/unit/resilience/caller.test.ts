@@ -74,9 +74,9 @@ test.each(['', null, false])('takes error_msg %j for none', async (message) => {
   expect((await judged(answer(200, JSON.stringify({ error_msg: message })))).do).toBe('done');
 });
 
-test('cuts the error_msg of a refusal', async () => {
+test('cuts the error_msg of a refusal, far behind what a letter keeps of it', async () => {
   const refused = await judged(answer(400, JSON.stringify({ error_msg: 'x'.repeat(10_000) })));
-  expect(refused).toMatchObject({ do: 'refuse', why: 'status_400', status: 400, errorMessage: 'x'.repeat(512) });
+  expect(refused).toMatchObject({ do: 'refuse', why: 'status_400', status: 400, errorMessage: 'x'.repeat(4096) });
 });
 
 test.each([

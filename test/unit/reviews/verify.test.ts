@@ -139,12 +139,18 @@ describe('refuses as a bad timestamp, though the signature over it is right', ()
 
 describe('refuses what is outside the window', () => {
   test.each([
-    ['a second too old', '2025-12-31T23:54:59Z'],
-    ['a millisecond too old', '1767225299999'],
-    ['a second too far ahead', '2026-01-01T00:05:01Z'],
-    ['a millisecond too far ahead', '1767225900001'],
-  ])('%s', (_name, timestamp) => {
-    expect(check(signedHeaders(BODY, timestamp))).toEqual({ refuse: 'outside_window' });
+    ['a second too old', '2025-12-31T23:54:59Z', 'rfc3339', 301_000],
+    ['a millisecond too old', '1767225299999', 'unix_ms', 300_001],
+    ['a second too far ahead', '2026-01-01T00:05:01Z', 'rfc3339', -301_000],
+    ['a millisecond too far ahead', '1767225900001', 'unix_ms', -300_001],
+  ])('%s, and says how it was signed and how far off it was', (_name, timestamp, timestampForm, skewMs) => {
+    expect(check(signedHeaders(BODY, timestamp))).toEqual({
+      refuse: 'outside_window',
+      signatureForm: 'hex',
+      timestampForm,
+      secretIndex: 0,
+      skewMs,
+    });
   });
 
   test('and tells nobody about the window who does not know the secret', () => {

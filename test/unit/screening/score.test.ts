@@ -71,6 +71,8 @@ describe('impossible values', () => {
     ['liability_reason', 7],
     ['frg_trans_id', 12],
     ['frg_device_id', ['D1']],
+    ['frg_device_id', 'half \ud800'],
+    ['evidence', { signals: [{ id: '\udfff' }] }],
     ['validation', { ok: 'no' }],
     ['validation', { ok: false, errors: 'many' }],
     ['validation', { errors: [{ datapoint: 7 }] }],

@@ -118,6 +118,7 @@ describe('refuses, each with its status, and publishes nothing', () => {
     ['an empty body', 400, 'not_an_object', { body: Buffer.alloc(0) }],
     ['a body that is a list', 400, 'not_an_object', { body: Buffer.from('[]') }],
     ['no host', 400, 'malformed', { headers: { host: null } }],
+    ['CONNECT', 405, 'bad_method', { method: 'CONNECT', path: 'hooks.example:443' }],
     ['an expectation that nobody can meet', 400, 'malformed', { headers: { expect: 'tea' } }],
   ] satisfies [string, number, string, Parts][])('%s', async (_name, status, result, parts) => {
     const { status: got, text } = await answer(parts);
@@ -189,6 +190,7 @@ describe('takes', () => {
     ['parameters of the type', { headers: { 'content-type': 'Application/JSON; charset=utf-8' } }],
     ['parameters that are none', { headers: { 'content-type': 'application/json; ;=' } }],
     ['a parameter that does not end', { headers: { 'content-type': 'application/json\t; a="b' } }],
+    ['an offer to speak something else', { headers: { connection: 'close, upgrade', upgrade: 'h2c' } }],
     ['the encoding that changes nothing', { headers: { 'content-encoding': 'identity' } }],
     ['a body in chunks', { headers: { 'content-length': null, 'transfer-encoding': 'chunked' }, body: reviewBody() }],
     ['the largest body', { body: Buffer.concat([Buffer.alloc(MAX_BYTES - reviewBody().length, 0x20), reviewBody()]) }],
@@ -234,42 +236,60 @@ test('says 503 with Retry-After while the writer is unavailable, and 200 when it
   expect((await answer()).status).toBe(200);
 });
 
-test('says 503 to bodies that would need more memory than there is for all of them, and gives it back', async () => {
-  const maxBytes = 40 * 1024 * 1024;
-  const refusals: string[] = [];
-  const receiver: WebhookReceiver = {
-    handle: async () => await Promise.resolve(replyTo('published')),
-    refuse: (why) => {
-      refusals.push(why);
-      return replyTo(why);
-    },
-  };
-  const other = await startWebhookServer({ host: '127.0.0.1', port: 0, path: PATH, maxBytes }, receiver);
-  try {
-    const large = wire({ headers: { 'content-length': String(maxBytes) } });
-    const first = await RawConnection.open(other.url);
-    first.write(large);
-    await expect.poll(async () => (await exchange(other.url, large)).status).toBe(503);
-    expect((await exchange(other.url, wire())).status).toBe(200);
-    first.socket.resetAndDestroy();
-    await expect
-      .poll(
-        async () =>
-          (
-            await exchange(
-              other.url,
-              wire({
-                headers: { 'content-length': null, 'transfer-encoding': 'chunked' },
-                body: Buffer.from('2\r\n{}\r\n0\r\n\r\n'),
-              }),
-            )
-          ).status,
-      )
-      .toBe(200);
-    expect(new Set(refusals)).toEqual(new Set(['unavailable']));
-  } finally {
-    await other.close();
+describe('when there is not room for all', () => {
+  test('the oldest body that is not whole goes, with 503, and the newcomer is taken', async () => {
+    const maxBytes = 40 * 1024 * 1024;
+    const counting = countingReceiver();
+    const other = await startWebhookServer({ host: '127.0.0.1', port: 0, path: PATH, maxBytes }, counting);
+    try {
+      const large = wire({ headers: { 'content-length': String(maxBytes) } });
+      const first = await RawConnection.open(other.url);
+      first.write(large);
+      const second = await RawConnection.open(other.url);
+      second.write(large);
+      expect(await first.closed()).toMatch(/^HTTP\/1.1 503 /);
+      expect((await exchange(other.url, wire())).status).toBe(200);
+      second.socket.resetAndDestroy();
+      expect(counting.refusals).toEqual(['unavailable']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('whoever has proven nothing for longest goes, and webhooks come through', async () => {
+    const options = { host: '127.0.0.1', port: 0, path: PATH, maxBytes: MAX_BYTES, maxConnections: 4 };
+    const other = await startWebhookServer(options, countingReceiver());
+    try {
+      const proven = await RawConnection.open(other.url);
+      proven.write(wire({ headers: { connection: null } }));
+      await expect.poll(() => proven.statuses).toEqual([200]);
+      const half = await RawConnection.open(other.url);
+      half.write(`POST ${PATH} HTTP/1.1\r\n`);
+      const silent = await RawConnection.open(other.url);
+      const crowd: RawConnection[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        crowd.push(await RawConnection.open(other.url));
+        expect((await exchange(other.url, wire())).status).toBe(200);
+      }
+      expect(await half.closed()).toMatch(/^HTTP\/1.1 503 /);
+      expect(await silent.closed()).toBe('');
+      proven.write(wire());
+      await proven.closed();
+      expect(proven.statuses).toEqual([200, 200]);
+      for (const { socket } of crowd) socket.destroy();
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('a tunnel that is asked for and reset at once ends nothing but itself', async () => {
+  for (let n = 0; n < 50; n += 1) {
+    const connection = await RawConnection.open(server.url);
+    connection.write('CONNECT example.test:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    connection.socket.resetAndDestroy();
   }
+  expect((await answer()).status).toBe(200);
 });
 
 test('a sender that goes away in the middle leaves nothing behind', async () => {
@@ -280,7 +300,7 @@ test('a sender that goes away in the middle leaves nothing behind', async () => 
   expect(written).toHaveLength(1);
 });
 
-test('close lets what runs end, answers it, and cuts off what has not come whole', async () => {
+test('close lets what runs end, answers it, and cuts off at its time limit what has not come whole', async () => {
   const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
   write = async () => await promise;
   const running = await RawConnection.open(server.url);
@@ -301,7 +321,8 @@ test('close lets what runs end, answers it, and cuts off what has not come whole
   await again;
   await running.closed();
   expect(running.statuses).toEqual([200]);
-  expect(await half.closed()).toBe('');
+  await half.closed();
+  expect(half.statuses).toEqual([408]);
   expect(await silent.closed()).toBe('');
 });
 
@@ -312,6 +333,18 @@ test('a port that is taken is a fault that names the option and the port', async
   const fault: unknown = await startWebhookServer(options, receiver).catch((error: unknown) => error);
   expect(isFault(fault, 'PORT_TAKEN') && fault.message).toMatch(new RegExp(`WEBHOOK_PORT.*${port}.*EADDRINUSE`));
 });
+
+function countingReceiver(): WebhookReceiver & { readonly refusals: string[] } {
+  const refusals: string[] = [];
+  return {
+    refusals,
+    handle: async () => await Promise.resolve(replyTo('published')),
+    refuse: (why) => {
+      refusals.push(why);
+      return replyTo(why);
+    },
+  };
+}
 
 function neverAsked(): never {
   throw new Error('unused');

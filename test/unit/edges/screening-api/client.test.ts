@@ -278,6 +278,23 @@ describe('a 401', () => {
   });
 });
 
+test('a login that hangs is given up at its deadline, for all who wait for it, and the next call logs in anew', async () => {
+  const { api, service, clock, events } = await startRig();
+  const { onLogin } = service;
+  let hanging = 0;
+  service.onLogin = () => (hanging += 1);
+  const waiting = [api.score(BODY), api.score(BODY), api.login()];
+  await until(() => hanging === 1);
+  clock.advance(5_000);
+  const timedOut = { do: 'failed', why: 'timeout', ambiguous: false };
+  expect(await Promise.all(waiting)).toEqual([timedOut, timedOut, 'failed']);
+  expect(events).toEqual([['login', { result: 'failed' }]]);
+  service.onLogin = onLogin;
+  clock.advance(100);
+  expect(await api.score(BODY)).toMatchObject({ do: 'answer', status: 200 });
+  expect([hanging, service.logins]).toEqual([1, 1]);
+});
+
 test('closing fails what is open and says nothing was written where nothing was', async () => {
   const { api, service } = await startRig({ scoringConnections: 1 });
   service.onCall = () => {};

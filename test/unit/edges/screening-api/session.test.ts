@@ -21,12 +21,10 @@ class Desk {
   readonly results: string[] = [];
   credentials = { username: 'shop', password: 'päss:word' };
   answers: Exchange[] = [];
-  hang: Promise<void> | null = null;
   readonly session = new Session({
     request: async (authorization) => {
       this.asked.push(authorization);
-      if (this.hang !== null) await this.hang;
-      return this.answers.shift() ?? granted(`t${this.asked.length}`);
+      return await Promise.resolve(this.answers.shift() ?? granted(`t${this.asked.length}`));
     },
     credentials: () => this.credentials,
     clock: this.clock,
@@ -142,6 +140,19 @@ describe('a token', () => {
     desk.answers = [granted(jwt(NOW / 1_000 + 1_000, 'a'))];
     await desk.session.acquire();
     desk.clock.advance(1_000_000);
+    expect(desk.session.current()).toBeNull();
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: 't2' });
+  });
+
+  test('that is over by our clock is used for a minute, then replaced: the service has the last word', async () => {
+    const desk = new Desk();
+    const past = jwt(NOW / 1_000 - 3_600, 'past');
+    desk.answers = [granted(past)];
+    expect(await desk.session.acquire()).toEqual({ do: 'token', token: past });
+    desk.clock.advance(40_000);
+    expect(desk.session.current()).toBe(past);
+    expect(desk.asked.length).toBe(1);
+    desk.clock.advance(20_000);
     expect(desk.session.current()).toBeNull();
     expect(await desk.session.acquire()).toEqual({ do: 'token', token: 't2' });
   });

@@ -301,6 +301,11 @@ function failToEncode(): Buffer {
   throw new TypeError('invalid "long"');
 }
 
+/** The same payment after a wait. */
+function again(job: ReturnType<typeof createJob>, carry: ScoreCarry | undefined): ReturnType<typeof createJob> {
+  return { ...job, attempt: job.attempt + 1, carry };
+}
+
 describe('a payment that is always answered with 500 or error_msg', () => {
   const BROKEN = retry({ why: 'error_msg', counts: 'error_msg', status: 200, errorMessage: 'no shop' });
 
@@ -311,7 +316,7 @@ describe('a payment that is always answered with 500 or error_msg', () => {
       rig.tally.failed += 1;
       const step = await rig.flow.run(job);
       if (step.do !== 'wait') return step;
-      job = { ...job, attempt: job.attempt + 1, carry: step.carry };
+      job = again(job, step.carry);
       rig.clock.advance(eachMs);
       rig.tally.succeeded += 50;
     }
@@ -332,7 +337,10 @@ describe('a payment that is always answered with 500 or error_msg', () => {
     const ill = new Rig();
     ill.tally.failed = 0;
     const tally = { succeeded: 0, failed: 0 };
-    Object.defineProperty(ill.tally, 'succeeded', { get: () => tally.succeeded, set: () => (ill.tally.failed += 50) });
+    const set = (): void => {
+      ill.tally.failed += 50;
+    };
+    Object.defineProperty(ill.tally, 'succeeded', { get: () => tally.succeeded, set });
     expect(await runFor(ill, 60_000)).toEqual({ do: 'release' });
   });
 });

@@ -35,3 +35,11 @@ test('passes a trace on, and nothing that is none', () => {
   expect(headersOf({ traceparent: [TRACE, TRACE] })['traceparent']).toBeUndefined();
   expect(headersOf({ traceparent: 'card 4111' })['traceparent']).toBeUndefined();
 });
+
+test('has the id as UTF-8 can hold it, in the key and in the value', () => {
+  const context = { account: 'eu', httpStatus: 400, latencyMs: 1, attempts: 1, possiblyScoredBefore: false, atMs: 0 };
+  const payment = { ...createJob().item, transId: 'half \ud800' };
+  const score = toFailedScore(createRecord(), payment, 'status_400', context);
+  expect(score.trans_id).toBe('half \ufffd');
+  expect(toScoreRecord('fraud.scores', createRecord(), score, Buffer.alloc(1)).key?.toString()).toBe('half \ufffd');
+});

@@ -17,7 +17,7 @@ class Bench {
   service: Service = () => answer(200);
   readonly #delivery: Delivery;
 
-  constructor() {
+  constructor(change: { readonly believesRefusals?: boolean } = {}) {
     const { said, emit } = listener();
     this.said = said;
     const sync = (body: Buffer): Promise<Exchange> => {
@@ -33,6 +33,7 @@ class Bench {
       emit,
       onTooLarge: (bytes) => void this.tooLarge.push(bytes),
       onAccepted: (endedHold) => void this.endedHolds.push(endedHold),
+      ...change,
     });
   }
 
@@ -94,6 +95,13 @@ describe('a refused batch', () => {
     expect(await bench.send('a')).toEqual({ a: ALIKE });
   });
 
+  test('makes letters of it at once where refusals are believed, as of updates that were refused before', async () => {
+    const bench = new Bench({ believesRefusals: true });
+    bench.service = refuses('ab');
+    expect(await bench.send('ab')).toEqual({ a: letter(400), b: letter(400) });
+    expect(bench.maySend()).toBe(true);
+  });
+
   test('keeps all others back while everything is refused alike, but for one in 30 s, until one is accepted', async () => {
     const bench = new Bench();
     bench.service = refuses('abcd');
@@ -110,6 +118,37 @@ describe('a refused batch', () => {
     expect(bench.maySend()).toBe(true);
     expect(bench.endedHolds).toEqual([true]);
     expect(await bench.send('cd')).toEqual({ c: letter(400), d: letter(400) });
+  });
+
+  test('makes nine letters and no more of a service that refuses everything from one moment on', async () => {
+    const bench = new Bench();
+    await bench.send('x');
+    bench.service = refuses('abcdefghijklmnop');
+    const ends = Object.values(await bench.send('abcdefghijkl'));
+    expect(ends.filter((end) => end?.do === 'letter')).toHaveLength(9);
+    expect(ends.filter((end) => end?.do === 'later').map(({ why }) => why)).toEqual(Array(3).fill('floodgate'));
+    expect(bench.maySend()).toBe(false);
+    bench.clock.advance(30_000);
+    expect(await bench.send('mx')).toEqual({ m: letter(400), x: ACCEPTED });
+    expect(bench.maySend()).toBe(true);
+  });
+
+  test('makes no letters of what a probe found before the service became well in the middle of it', async () => {
+    const bench = new Bench();
+    await bench.send('x');
+    bench.service = refuses('abcdefghijklmnop');
+    await bench.send('abcdefghijkl');
+    bench.clock.advance(30_000);
+    const alone = new Set<string>();
+    bench.service = (ids) => {
+      if (ids.length === 1 && ids[0] !== undefined) alone.add(ids[0]);
+      return alone.size > 10 ? answer(200) : answer(400, { error_msg: 'bad' });
+    };
+    const ends = Object.values(await bench.send('abcdefghijklmnop'));
+    expect(ends.filter((end) => end?.do === 'later')).toEqual(Array.from({ length: 10 }, () => ALIKE));
+    expect(ends.filter((end) => end?.do === 'accepted')).toHaveLength(6);
+    bench.service = refuses('a');
+    expect(await bench.send('ab')).toEqual({ a: letter(400), b: ACCEPTED });
   });
 
   test('ends its search when the service stops answering', async () => {
@@ -208,11 +247,11 @@ describe('a batch that times out or is answered with 500', () => {
       letter: { reason: 'status_500', stage: 'sync', httpStatus: 500 },
     });
   });
-
-  function troubleOf(end: UpdateEnd | undefined): Trouble {
-    return end?.do === 'later' && end.trouble !== undefined ? end.trouble : NO_TROUBLE;
-  }
 });
+
+function troubleOf(end: UpdateEnd | undefined): Trouble {
+  return end?.do === 'later' && end.trouble !== undefined ? end.trouble : NO_TROUBLE;
+}
 
 test('a body that is too large for several updates is told of, one that is too large alone is not', async () => {
   const bench = new Bench();

@@ -1,0 +1,102 @@
+import { type Config } from '../../config/config.ts';
+import { createKafkaAdmin, type KafkaAdmin } from '../../edges/kafka/admin.ts';
+import { FenceFeed } from '../../edges/kafka/fence-feed.ts';
+import { createKafkaSource } from '../../edges/kafka/source.ts';
+import { assignUnits } from '../../engine/assignment.ts';
+import { clusterHashOf } from '../../engine/offset-map.ts';
+import { type Schemas, type ValueDecoder } from '../../engine/ports.ts';
+import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Emit } from '../../kernel/emit.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { ReleaseStack } from '../../lifecycle/release-stack.ts';
+import { type StopRequest } from '../../lifecycle/stop-request.ts';
+import { barrierMs, kafkaOf, registryOf } from '../parts.ts';
+import { type PassParts } from '../replay/run-pass.ts';
+
+export interface LookOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly emit: Emit;
+  readonly stop: StopRequest;
+}
+
+/** What a command that only reads topics works with: no service, and no registry where none is configured. */
+export interface Look {
+  readonly admin: KafkaAdmin;
+  /** Reads values as they were written. */
+  readonly decoder: ValueDecoder;
+  /** Throws `KAFKA_FAILED`. */
+  passParts(): Promise<PassParts>;
+  release(): Promise<void>;
+}
+
+const NO_REGISTRY: Schemas & { readonly decoder: ValueDecoder } = {
+  decoder: { decode: () => ({ do: 'refuse', reason: 'schema_unknown', detail: 'no registry is configured' }) },
+  fetch: async () => await Promise.resolve({ do: 'ready' }),
+};
+
+/** Builds it; connects to nothing before the first question. */
+export function openLook({ config, clock, draw, emit, stop }: LookOptions): Look {
+  const opened = new ReleaseStack();
+  const client = kafkaOf(config, emit);
+  const { sessionTimeoutMs } = config.kafka;
+  const admin = createKafkaAdmin(client);
+  opened.push('admin', async () => {
+    await admin.close();
+  });
+  const { schemas, decoder } = schemasOf(config, clock, opened);
+  // Nothing is sent from here, so nothing asks it.
+  const fence = new FenceFeed({ clock, sessionTimeoutMs });
+  const sourceOf: PassParts['sourceOf'] = (groupId, topic) =>
+    createKafkaSource({
+      client,
+      groupId,
+      sessionTimeoutMs,
+      topics: [topic],
+      clock,
+      draw,
+      emit,
+      fence,
+      assign: assignUnits,
+    });
+  return {
+    admin,
+    decoder,
+    passParts: async () => ({
+      sourceOf,
+      schemas,
+      clock,
+      draw,
+      emit,
+      clusterHash: clusterHashOf(await admin.clusterId()),
+      commitIntervalMs: config.commitIntervalMs,
+      drainTimeoutMs: config.drainTimeoutMs,
+      barrierMs: barrierMs(sessionTimeoutMs),
+      buffer: config.buffer,
+      stop,
+    }),
+    release: async () => {
+      await opened.release();
+    },
+  };
+}
+
+/** Throws `TOPIC_MISSING` where a dead-letter topic does not exist. */
+export async function requireTopic(admin: Pick<KafkaAdmin, 'topics'>, topic: string): Promise<void> {
+  const [found] = await admin.topics([topic]);
+  if (found?.exists !== true) throw new Fault('TOPIC_MISSING', `The topic ${topic} does not exist.`);
+}
+
+function schemasOf(
+  config: Config,
+  clock: Clock,
+  opened: ReleaseStack,
+): { readonly schemas: Schemas; readonly decoder: ValueDecoder } {
+  if (config.registry.url === '') return { schemas: NO_REGISTRY, decoder: NO_REGISTRY.decoder };
+  const registry = registryOf(config, { clock });
+  opened.push('registry', async () => {
+    await registry.close();
+  });
+  return { schemas: registry, decoder: registry.decoder(null) };
+}

@@ -1,0 +1,203 @@
+import { type WrongSection } from './row.ts';
+
+export const KAFKA: WrongSection = {
+  title: 'Kafka',
+  rows: [
+    {
+      happens: 'No broker can be reached, at the start or later.',
+      holds: ['kafka'],
+      events: ['source_failed'],
+      does: 'It waits, joins again when they are back, and reads on from what is committed. Webhooks are answered 503 meanwhile.',
+      mend: 'Look at the brokers and at KAFKA_BROKERS; `npx fraud-connector check` tries each of them.',
+      answers: ['nothing_moves', 'lag_grows', 'no_start'],
+      shown: [
+        ['process/start', 'is waited for, named with its age, and never a reason to dead-letter'],
+        ['contract/three-nodes', 'goes on by itself after all brokers were away'],
+        [
+          'contract/source',
+          'says that everything is lost when it breaks, comes back by itself and reads on from what is committed',
+        ],
+      ],
+    },
+    {
+      happens: 'A node dies: partitions change their leader, or the group its coordinator.',
+      events: ['source_failed', 'commit_failed', 'writer_retry', 'partitions_assigned'],
+      does: 'It finds the new one within seconds. Nothing is lost; what was not committed may be asked for twice.',
+      mend: 'Nothing, if it is over within a minute.',
+      answers: ['lag_grows', 'twice'],
+      shown: [
+        ['contract/three-nodes', 'loses and skips nothing while leaders move, and passes a barrier before each join'],
+        ['contract/three-nodes', 'goes on when the node that coordinates its group is killed'],
+        ['contract/three-nodes', 'goes on when the node that coordinates its group answers nothing'],
+      ],
+    },
+    {
+      happens: 'Commits fail.',
+      holds: ['kafka'],
+      events: ['commit_failed'],
+      see: 'scope `commit` of the hold',
+      does: 'Work goes on for 5 s or 2,000 records, then nothing new starts, so that a crash would repeat no more.',
+      mend: 'Look at the coordinator of the group, and at the rights on the group.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        [
+          'unit/engine/engine-commits',
+          'nothing new starts once 2,000 records are finished and not committed, and it is said until one succeeds',
+        ],
+        [
+          'unit/engine/engine-commits',
+          'work goes on for five seconds when little is finished, then nothing new starts',
+        ],
+      ],
+    },
+    {
+      happens: 'A topic that is read is deleted, or made anew.',
+      holds: ['kafka'],
+      events: ['offset_gap'],
+      does: 'It waits for the topic; one that is made again is read from its start.',
+      mend: 'Run `npx fraud-connector topics check`, then `npx fraud-connector topics create`.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'contract/source-faults',
+          'holds while its topic is gone, and reads the one that is made again from its start',
+        ],
+        ['contract/source-faults', 'begins by itself when a missing topic is created'],
+      ],
+    },
+    {
+      happens: 'A score cannot be written.',
+      holds: ['kafka'],
+      events: ['writer_retry'],
+      does: 'The offset stays; the score is written when Kafka takes it, and the service is never asked again for it. No more than 2 × SCORING_CONCURRENCY payments are open.',
+      mend: 'Look at TOPIC_SCORES: does it exist, are enough replicas in sync, may we write?',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        [
+          'integration/scores',
+          'while Kafka does not take a score its offset stays; then the publication is repeated, never the request',
+        ],
+      ],
+    },
+    {
+      happens: 'A letter cannot be written.',
+      holds: ['dead_letter_topic'],
+      does: 'Its record waits, and its key; the others go on. The offset does not pass it, also over a kill.',
+      mend: 'Create the dead-letter topic (`npx fraud-connector topics create`), or give the right to write.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        ['integration/letters', 'because its topic is not there, in the same process'],
+        ['integration/letters', 'because its topic takes nothing of its size, not even the pointer'],
+        ['process/letters', 'a letter that cannot be written holds its record, also over a kill -9, and no other'],
+      ],
+    },
+    {
+      happens: 'A letter is too large for its topic.',
+      events: ['letter_withheld'],
+      does: 'It is written as a pointer: the place of the record, without the data.',
+      mend: 'Raise `max.message.bytes` of the dead-letter topic; find the record at `dlq.source.offset`.',
+      answers: ['all_letters'],
+      shown: [
+        [
+          'integration/card-guard',
+          'a letter too large for its topic becomes a pointer, and the payment behind it is scored',
+        ],
+      ],
+    },
+    {
+      happens: 'Records expired before they were read, or the end of a log was cut off.',
+      holds: ['offset_gap'],
+      events: ['offset_gap'],
+      does: 'Reading goes on at the oldest record, and what is missing is said; with KAFKA_OFFSET_GAP=stop the partition holds.',
+      mend: 'Data is lost: find out from the event which offsets, and have those payments sent again. Keep topics longer than your longest outage.',
+      answers: ['nothing_moves'],
+      shown: [
+        ['unit/engine/engine-commits', 'reading goes on from the oldest record, and what is missing is said'],
+        ['unit/engine/engine-commits', 'the partition holds if it was told to, by name, and the others go on'],
+        ['contract/source-faults', 'tells a committed offset that the log has lost, and reads on from its start'],
+      ],
+    },
+    {
+      happens: 'The group is new, and the topic holds records older than an hour.',
+      holds: ['start_position'],
+      does: 'It waits for a person, and says how many records would be sent.',
+      mend: 'Set KAFKA_START_FROM to `earliest`, `latest` or a time, and start again. Is KAFKA_GROUP_ID the one you meant?',
+      answers: ['nothing_moves', 'no_start'],
+      shown: [
+        [
+          'unit/app/start-from',
+          'holds on a topic with old records, says how many would be sent, and goes on when another process has begun',
+        ],
+      ],
+    },
+    {
+      happens: 'Work does not end before a rebalance, or a member is thrown out of its group.',
+      events: ['barrier_incomplete', 'source_failed'],
+      does: 'It joins again; what it had begun is thrown away and repeated by whoever owns the partition. None of its commits counts meanwhile.',
+      mend: 'If it happens often: answers take longer than a third of KAFKA_SESSION_TIMEOUT_MS, or the process gets too little CPU.',
+      answers: ['twice'],
+      shown: [
+        ['unit/engine/engine-rebalance', 'gives up waiting for what runs after a third of the session'],
+        [
+          'contract/source-faults',
+          'comes back by itself when it is thrown out of its group, and none of its commits is taken meanwhile',
+        ],
+      ],
+    },
+    {
+      happens:
+        'The map of finished offsets beside a committed offset cannot be used: other software or a mirror wrote it.',
+      events: ['offset_map_ignored'],
+      does: 'What lies behind the committed offset is done again.',
+      mend: 'Nothing, after a move to another cluster. Else: who commits for this group?',
+      answers: ['twice'],
+      shown: [
+        ['unit/engine/engine-commits', 'is not believed in another cluster: what it covers is done again, and said'],
+        ['unit/engine/engine-commits', 'of other software is passed over'],
+      ],
+    },
+    {
+      happens: 'The group has members of other topics.',
+      holds: ['kafka'],
+      does: 'It does not join, and does not disturb them.',
+      mend: 'Give each program a KAFKA_GROUP_ID of its own.',
+      answers: ['nothing_moves', 'no_start'],
+      shown: [['contract/source-faults', 'says why it holds in a group of other topics, and does not disturb it']],
+    },
+  ],
+};
+
+export const ORDER: WrongSection = {
+  title: 'Status updates and their payments',
+  rows: [
+    {
+      happens: 'Status updates wait for their payments to be scored.',
+      holds: ['not_scored_yet', 'batch_open'],
+      does: 'An update goes out when its payment was scored here, or none of its key from before it is left. No clock shortens that.',
+      mend: 'Nothing: look at what holds scoring.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        ['unit/flows/sync/alignment', 'however long, while its transaction may still come'],
+        ['unit/flows/sync/alignment', 'while a created record of its key is held'],
+      ],
+    },
+    {
+      happens: 'The two topics have different numbers of partitions, or different keys.',
+      events: ['partition_counts_differ', 'not_co_partitioned'],
+      see: '`fraud_connector_updates_before_score_total` grows',
+      does: 'An update of an unknown payment waits SYNC_SCORE_WAIT_MS and goes out: the service may be unable to link it. The time stands still while scoring is held.',
+      mend: 'Give both topics the same number of partitions and the same keys ([topics.md](topics.md)).',
+      answers: ['lag_grows'],
+      shown: [
+        [
+          'integration/alignment',
+          'by their numbers of partitions: said at the start, an unknown update waits its time, and not while scoring is held',
+        ],
+        [
+          'integration/alignment',
+          'by their keys: said at the first pair that shows it; from then on an unknown update waits its time',
+        ],
+      ],
+    },
+  ],
+};

@@ -1,0 +1,202 @@
+import { type WrongSection } from './row.ts';
+
+export const WEBHOOKS: WrongSection = {
+  title: 'Webhooks',
+  rows: [
+    {
+      happens: 'A webhook is answered 401.',
+      see: '`fraud_connector_webhook_requests_total`, label `result`: `bad_signature`, `bad_timestamp`, `outside_window`',
+      does: 'Nothing is published. The answer does not say which check failed.',
+      mend: '`bad_signature`: is the secret of the web account the first line of WEBHOOK_SECRETS, and does the proxy pass the body on byte for byte? `bad_timestamp`: does it pass both headers on, once each? `outside_window`: set the clocks right, see `fraud_connector_webhook_skew_seconds`.',
+      answers: ['webhook_refused'],
+      shown: [
+        ['integration/webhooks', '%s: %i'],
+        ['integration/webhooks', 'of all webhooks with a defect nothing was published'],
+        ['unit/reviews/verify', 'and tells nobody about the window who does not know the secret'],
+      ],
+    },
+    {
+      happens: 'A webhook is answered 400, 404, 405, 408, 413 or 415.',
+      see: '`result`: `malformed`, `not_an_object`, `bad_path`, `bad_method`, `too_slow`, `too_large`, `bad_type`',
+      does: 'Nothing is published.',
+      mend: 'Compare the URL at the service with WEBHOOK_PATH; see what the proxy makes of the request; WEBHOOK_MAX_BYTES.',
+      answers: ['webhook_refused'],
+      shown: [
+        ['integration/webhooks', '%s: %i'],
+        ['integration/webhooks', 'malformed HTTP: 400; a body that does not come: 408'],
+      ],
+    },
+    {
+      happens: 'A webhook is answered 503.',
+      see: '`result`: `unavailable`',
+      events: ['writer_retry'],
+      does: 'Kafka has not acknowledged it in time, the registry was never reached, or there was no room. The sender comes again for about 4.5 days: nothing is lost.',
+      mend: 'Look at Kafka, at TOPIC_REVIEWS and its replicas in sync, at the registry.',
+      answers: ['webhook_refused'],
+      shown: [
+        ['integration/webhooks', 'is answered 503 with Retry-After while Kafka is away'],
+        [
+          'unit/edges/http-server/webhooks',
+          'says 503 with Retry-After while the writer is unavailable, and 200 when it is back',
+        ],
+        ['unit/reviews/bridge', 'as long as the id of the schema is not known, which is nobody’s defect'],
+      ],
+    },
+    {
+      happens: 'A webhook does not arrive at all: TLS comes to nothing.',
+      events: ['webhook_tls_failed'],
+      does: 'The connection is closed and counted.',
+      mend: '`certificate_refused`: send the whole chain in WEBHOOK_TLS_CERT_FILE, from an authority that the sender trusts. `plain_http`: the URL at the service begins with http. Nothing counted: the port is not reached.',
+      answers: ['webhook_refused'],
+      shown: [
+        ['unit/edges/http-server/webhooks-tls', 'with plain HTTP'],
+        ['unit/edges/http-server/webhooks-tls', 'with TLS 1.1'],
+      ],
+    },
+    {
+      happens: 'A webhook is authentic, and of a type, a decision or a shape that is not known.',
+      letters: ['webhook_unrecognised'],
+      does: 'It is in the dead-letter topic of TOPIC_REVIEWS with what it was signed with; the answer is 200.',
+      mend: 'Update the connector.',
+      answers: ['all_letters'],
+      shown: [
+        ['integration/webhooks', 'with an unknown decision is parked with what it was signed with, and answered 200'],
+      ],
+    },
+    {
+      happens: 'The same event comes again.',
+      see: '`result`: `duplicate`',
+      does: 'It is answered 200, and published once; after a restart perhaps twice, with the same `event_id`.',
+      mend: 'Nothing. Readers drop what they have seen by `event_id`.',
+      answers: ['twice'],
+      shown: [['integration/webhooks', 'that comes again, signed anew, is answered 200 and published once']],
+    },
+  ],
+};
+
+export const PROCESS: WrongSection = {
+  title: 'Start, stop and the process',
+  rows: [
+    {
+      happens: 'Options are missing or wrong; a mapping or a pair of certificate and key has defects.',
+      faults: ['CONFIG_INVALID'],
+      does: 'The process ends with exit code 2 before it has opened anything, and names every problem, no secret.',
+      mend: 'Mend each line it prints. `npx fraud-connector config print` shows where each value comes from.',
+      answers: ['no_start'],
+      shown: [
+        ['process/start', 'ends the start with exit 2, every problem at once, and no value of a secret'],
+        ['integration/mapping', 'a mapping with problems ends the start with all of them, exit code 2'],
+        [
+          'process/webhook-tls',
+          'a pair that is no good is said at the start, by the names of its options, and nothing is opened',
+        ],
+      ],
+    },
+    {
+      happens: 'A topic does not exist.',
+      faults: ['TOPIC_MISSING'],
+      does: 'The process ends with exit code 2 and names it.',
+      mend: 'Run `npx fraud-connector topics create`.',
+      answers: ['no_start'],
+      shown: [['process/start', 'ends the start with exit 2 and the name of the missing topic']],
+    },
+    {
+      happens: 'A port is taken.',
+      faults: ['PORT_TAKEN'],
+      does: 'The process ends with exit code 2 and names the option.',
+      mend: 'Another WEBHOOK_PORT or OPS_PORT; or does a connector run here already?',
+      answers: ['no_start'],
+      shown: [['process/start', 'ends the start with exit 2 and the name of the option: %s']],
+    },
+    {
+      happens: 'Kafka, the registry or the service is away at the start.',
+      holds: ['kafka', 'registry', 'service_down'],
+      does: 'The process runs and waits, `/livez` 200, `/readyz` 503; it begins when they are there. A restart helps nothing.',
+      mend: 'Run `npx fraud-connector check`.',
+      answers: ['no_start', 'nothing_moves'],
+      shown: [
+        ['process/start', 'is waited for, named with its age, and never a reason to dead-letter'],
+        ['integration/doctor', 'each neighbour that is away is told, the others all the same, within seconds'],
+      ],
+    },
+    {
+      happens: 'The process is killed (kill -9, out of memory, power).',
+      does: 'The next owner of its partitions goes on. At most what was in flight, and what had ended since the last commit (250 ms), is asked for again.',
+      mend: 'Nothing. Readers take the newest score of a payment, and drop reviews by `event_id`.',
+      answers: ['twice'],
+      shown: [
+        [
+          'process/restart',
+          'by kill -9: after the next start nothing is lost or out of order, and only what was open is doubled',
+        ],
+      ],
+    },
+    {
+      happens: 'Not everything in flight ends in time at a stop.',
+      faults: ['DRAIN_INCOMPLETE'],
+      does: 'Exit code 1; it is repeated at the next start.',
+      mend: 'Raise DRAIN_TIMEOUT_MS, and what the platform gives before SIGKILL (40 s).',
+      answers: ['twice'],
+      shown: [
+        [
+          'unit/engine/engine-rebalance',
+          'leaves in time although something hangs, says how much, and commits nothing of it',
+        ],
+        ['process/restart', 'by SIGTERM: exits 0, and after the next start nothing is lost, doubled or out of order'],
+        ['process/restart', 'by a second SIGTERM: exits 1 at once, whatever is in flight'],
+      ],
+    },
+    {
+      happens: 'The process or its machine stands still for longer than a session, and goes on.',
+      events: ['source_failed'],
+      does: 'It lets no further request out until the group has answered; others own its partitions then.',
+      mend: 'Look at CPU limits, memory and swap.',
+      answers: ['twice', 'lag_grows'],
+      shown: [
+        [
+          'unit/edges/kafka/fence-feed',
+          'is closed after the process was stopped, until a heartbeat sent afterwards is answered',
+        ],
+      ],
+    },
+    {
+      happens: 'The consumer reads nothing although there is something to read.',
+      events: ['source_failed'],
+      does: 'After 120 s the membership is ended and made anew.',
+      mend: 'Report it. `/livez` stays 200: this is what a restart would do.',
+      answers: ['nothing_moves'],
+      shown: [
+        ['unit/edges/kafka/watchdog', 'ends a membership that does not fetch what a partition holds'],
+        ['unit/edges/kafka/watchdog', 'ends a membership whose heartbeats have not been answered for 120 s'],
+      ],
+    },
+    {
+      happens:
+        'The file of a secret or of a certificate changes to something that is no good; a certificate is about to expire.',
+      events: ['secret_reload_failed', 'certificate_expiring'],
+      does: 'The last good one stays in use.',
+      mend: 'Write the right one into the file; it is in use within 4 s, without a restart.',
+      answers: ['webhook_refused'],
+      shown: [
+        ['unit/app/secrets', 'what breaks the rule of an option changes nothing and is told by the name of the option'],
+        [
+          'process/rotation',
+          'secrets change under a running connector: no webhook with a configured secret is refused, and scoring goes on',
+        ],
+        [
+          'process/webhook-tls',
+          'certificates change under a running connector, a bad one changes nothing, and no webhook is refused meanwhile',
+        ],
+      ],
+    },
+    {
+      happens: 'Something happens that the code excludes.',
+      faults: ['INTERNAL'],
+      events: ['fatal'],
+      does: 'The process ends with exit code 1; whoever starts it again loses nothing.',
+      mend: 'Report it, with the message.',
+      answers: ['no_start'],
+      shown: [['unit/telemetry/health', 'a fault ends it for good']],
+    },
+  ],
+};
