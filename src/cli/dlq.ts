@@ -22,7 +22,7 @@ interface Range {
 
 interface Filter extends Range {
   readonly reason?: string;
-  readonly transId: readonly string[];
+  readonly transId?: readonly string[];
   readonly limit?: number;
   readonly json?: true;
 }
@@ -106,7 +106,7 @@ function filtered(command: Command, limit: string): Command {
     .option('--reason <code>', 'only letters with this dlq.reason')
     .option('--from <start>', 'by when letters were written: earliest, latest, TIME or OFFSETS (default: earliest)')
     .option('--to <end>', 'the same; not included itself (default: latest)')
-    .option('--trans-id <id>', 'only letters of this transaction; may be given again', several('--trans-id'), [])
+    .option('--trans-id <id>', 'only letters of this transaction; may be given again', several('--trans-id'))
     .option('--limit <n>', limit, wholeNumber('--limit', 1, MOST_LETTERS));
 }
 

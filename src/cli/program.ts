@@ -44,7 +44,18 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     })
     .showHelpAfterError('(`fraud-connector --help` shows the commands)')
     .addHelpText('after', EPILOGUE);
-  for (const add of [addRun, addReplay, addDlq, addDemo, addSandbox, addTopics, addSchemas, addConfig, addCheck, addExplain])
+  for (const add of [
+    addRun,
+    addReplay,
+    addDlq,
+    addDemo,
+    addSandbox,
+    addTopics,
+    addSchemas,
+    addConfig,
+    addCheck,
+    addExplain,
+  ])
     add(program, cli);
   try {
     await program.parseAsync([...argv], { from: 'user' });

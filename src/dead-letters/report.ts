@@ -1,6 +1,7 @@
 /** Why a letter was passed over, as it should be. */
 export const PASSED_OVER = {
   not_asked_for: 'does not fit --reason or --trans-id, or is beyond --limit',
+  maybe_scored: 'may be scored already: only with --reason ambiguous_then_refused',
   newer_letter: 'a newer letter of the same record is sent in its place',
   newer_exists: 'a newer update of the transaction is in the topic',
   tombstone: 'has no value',
@@ -10,7 +11,7 @@ export const PASSED_OVER = {
 /** Why a letter stays where it is although it was to be sent. */
 export const LEFT = {
   not_a_letter: 'without the headers of a letter, or of another topic',
-  source_gone: 'is a pointer, and its record has expired at the source',
+  source_gone: 'is a pointer, and its record is not at the source any more',
   bad_signature: 'a webhook that none of the configured secrets has signed',
   still_unrecognised: 'a webhook that this version does not understand either',
   refused_by_kafka: 'a review that Kafka never takes',

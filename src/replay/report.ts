@@ -28,8 +28,8 @@ export interface ReplayReport {
   readonly mayHaveExpired: number;
   /** Transactions with updates in several partitions. */
   readonly inSeveralPartitions: number;
-  /** Offsets of the range that the live group has not come to yet: it will send them itself. */
-  readonly liveBehind: number;
+  /** Offsets of the range that the live group has not come to yet: it will send them itself. Null: not known. */
+  readonly liveBehind: number | null;
   readonly durationMs: number;
   /** Of a dry run. */
   readonly wouldSend?: readonly { readonly day: string; readonly status: string; readonly updates: number }[];
@@ -63,7 +63,8 @@ export function reportLines(report: ReplayReport): readonly string[] {
   if (report.mayHaveExpired > 0) row('may have expired', report.mayHaveExpired, EXPIRED_UNKNOWN);
   if (report.inSeveralPartitions > 0)
     row('in several partitions', report.inSeveralPartitions, 'their newest update was told by the timestamp');
-  if (report.liveBehind > 0) row('the live group has to come', report.liveBehind, 'it sends these itself');
+  if (report.liveBehind !== null && report.liveBehind > 0)
+    row('the live group has to come', report.liveBehind, 'it sends these itself');
   for (const { day, status, updates } of report.wouldSend ?? []) row(`${day} ${status}`, updates);
   lines.push(`  took ${seconds(report.durationMs)}${report.resumed ? '; resumed: the numbers are of this start' : ''}`);
   return lines;

@@ -10,6 +10,8 @@ export type FuzzArguments =
       readonly from: number;
       /** Only that one. */
       readonly only: boolean;
+      /** Behind the receiver, in place of a writer that only counts. */
+      readonly kafka: boolean;
       readonly concurrency: number;
     }
   | {
@@ -21,7 +23,7 @@ export type FuzzArguments =
     }
   | { readonly attack: 'broker'; readonly events: number; readonly rate: number; readonly speed: number };
 
-const USAGE = `npm run fuzz -- [--requests N] [--seed S] [--from I [--only]] [--concurrency N]
+const USAGE = `npm run fuzz -- [--requests N] [--seed S] [--from I [--only]] [--concurrency N] [--kafka]
 npm run fuzz -- slow [--sockets N] [--seconds N] [--rate N]
 npm run fuzz -- broker [--events N] [--rate N] [--speed N]`;
 
@@ -42,6 +44,7 @@ export function readArguments(args: readonly string[], madeUpSeed: number): Fuzz
         seed: { type: 'string', default: String(madeUpSeed) },
         from: { type: 'string', default: '0' },
         only: { type: 'boolean', default: false },
+        kafka: { type: 'boolean', default: false },
         concurrency: { type: 'string', default: '192' },
         sockets: { type: 'string', default: '10000' },
         seconds: { type: 'string', default: '30' },
@@ -60,6 +63,7 @@ export function readArguments(args: readonly string[], madeUpSeed: number): Fuzz
           seed: number('seed', values.seed, 0, 2 ** 31),
           from: number('from', values.from, 0, 2 ** 31),
           only: values.only,
+          kafka: values.kafka,
           concurrency: number('concurrency', values.concurrency, 1, 1000),
         };
       case 'slow':

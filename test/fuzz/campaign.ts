@@ -16,6 +16,14 @@ export interface CampaignOptions {
   readonly round: number;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+  /** What is attacked; unless told, a receiver with a writer that only counts. */
+  readonly target?: Target;
+}
+
+/** A receiver that runs, and what its senders know. */
+export interface Target {
+  readonly receiver: Pick<Receiver, 'url' | 'isAlive' | 'report' | 'close'>;
+  readonly endpoint: () => Endpoint;
 }
 
 /** What went wrong on one connection, with all that is needed to do it again. */
@@ -61,14 +69,7 @@ const MOST_LATE = 0.5;
 
 /** Attacks a receiver in a process of its own with what a seed makes, and judges every answer and every record. */
 export async function runCampaign(options: CampaignOptions): Promise<Outcome> {
-  const receiver = await Receiver.start({
-    ...ENDPOINT,
-    maxBytes: MAX_BYTES,
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    ackMs: 0,
-    fillMemory: options.requests >= LONG,
-  });
-  const campaign = new Campaign(options, receiver);
+  const campaign = new Campaign(options, options.target ?? (await countingTarget(options.requests)));
   try {
     await campaign.run();
   } catch (error) {
@@ -77,9 +78,16 @@ export async function runCampaign(options: CampaignOptions): Promise<Outcome> {
   return await campaign.end();
 }
 
+async function countingTarget(requests: number): Promise<Target> {
+  const limits = { maxBytes: MAX_BYTES, requestTimeoutMs: REQUEST_TIMEOUT_MS, ackMs: 0 };
+  const receiver = await Receiver.start({ ...ENDPOINT, ...limits, fillMemory: requests >= LONG });
+  return { receiver, endpoint: () => ENDPOINT };
+}
+
 class Campaign {
   readonly #options: CampaignOptions;
-  readonly #receiver: Receiver;
+  readonly #receiver: Target['receiver'];
+  readonly #endpoint: Target['endpoint'];
   readonly #url: URL;
   readonly #startedMs = performance.now();
   readonly #answers: Record<string, number> = {};
@@ -92,8 +100,9 @@ class Campaign {
   #requests = 0;
   #written = 0;
 
-  constructor(options: CampaignOptions, receiver: Receiver) {
+  constructor(options: CampaignOptions, { receiver, endpoint }: Target) {
     this.#options = options;
+    this.#endpoint = endpoint;
     this.#receiver = receiver;
     this.#url = new URL(receiver.url);
     this.#next = options.from;
@@ -140,7 +149,7 @@ class Campaign {
     const end = this.#next + connections;
     const lane = async (): Promise<void> => {
       while (this.#next < end && this.#receiver.isAlive) {
-        const plan = planOf(this.#options.seed, this.#next, manner, ENDPOINT);
+        const plan = planOf(this.#options.seed, this.#next, manner, this.#endpoint());
         this.#next += 1;
         sent.push({ plan, sighting: await sendPlan(this.#url, plan) });
       }
@@ -210,7 +219,7 @@ class Campaign {
   }
 
   #judgeHeap(): void {
-    if (this.#options.requests < LONG) return;
+    if (this.#options.requests < LONG || this.#options.target !== undefined) return;
     const warm = this.#heapMb.slice(WARM_ROUNDS);
     const third = Math.floor(warm.length / 3);
     const grown = medianOf(warm.slice(-third)) - medianOf(warm.slice(0, third));

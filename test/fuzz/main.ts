@@ -1,13 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { readArguments, type FuzzArguments } from './arguments.ts';
-import { runCampaign } from './campaign.ts';
+import { startKafka } from '../../src/sandbox/broker/start.ts';
+import { type CampaignOptions, type Outcome, runCampaign } from './campaign.ts';
 import { keep } from './corpus.ts';
 import { runDyingBrokers } from './dying-brokers.ts';
+import { KafkaReceiver } from './kafka-receiver.ts';
 import { reportLines } from './report.ts';
 import { runSlow } from './slow.ts';
 
 /** Connections of a round. */
-const ROUND = 2000;
+const ROUND = 6000;
 
 const say = (line: string): void => {
   console.log(line);
@@ -24,13 +26,23 @@ if (typeof options === 'string') {
   process.exitCode = 2;
 } else process.exitCode = (await run(options)) ? 0 : 1;
 
+async function runOnKafka(attack: CampaignOptions): Promise<Outcome> {
+  const kafka = await startKafka({ env: process.env, say });
+  try {
+    return await runCampaign({ ...attack, target: await KafkaReceiver.start(kafka) });
+  } finally {
+    await kafka.stop();
+  }
+}
+
 async function run(chosen: FuzzArguments): Promise<boolean> {
   switch (chosen.attack) {
     case 'requests': {
       const { seed, only } = chosen;
       say(`Seed ${String(seed)}.`);
       const limits = only ? { round: 1, requests: 1, concurrency: 1 } : { round: ROUND };
-      const outcome = await runCampaign({ ...chosen, ...limits, say, signal: stop.signal });
+      const attack = { ...chosen, ...limits, say, signal: stop.signal };
+      const outcome = await (chosen.kafka ? runOnKafka(attack) : runCampaign(attack));
       for (const line of reportLines(seed, outcome)) say(line);
       if (process.env['CI'] !== 'true') for (const failure of outcome.failures) say(`kept in ${keep(failure)}`);
       return outcome.failures.length + outcome.faults.length === 0;

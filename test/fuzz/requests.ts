@@ -89,14 +89,10 @@ const ODD: Readonly<Record<string, Maker>> = {
     return { kind: 'parked', bytes: wireOf(dice, signed.body, proofOf(signed)), statuses: [200], id, ends: false };
   },
   unwritable: (dice, next, endpoint) => {
+    if (endpoint.writesAll === true) return valid(dice, next, endpoint);
     const signed = signedNear(dice, reviewBody(dice, next(UNWRITABLE)), endpoint);
-    return {
-      kind: 'unwritable',
-      bytes: wireOf(dice, signed.body, proofOf(signed)),
-      statuses: [503],
-      id: null,
-      ends: false,
-    };
+    const bytes = wireOf(dice, signed.body, proofOf(signed));
+    return { kind: 'unwritable', bytes, statuses: [503], id: null, ends: false };
   },
   'no object': (dice, next, endpoint) => {
     const id = next('n');

@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly secrets: readonly string[];
   /** Milliseconds since 1970 at the receiver. */
   readonly nowMs: number;
+  /** Its writer writes whatever it is given; unless told, it cannot write some events. */
+  readonly writesAll?: true;
 }
 
 /** A body with the two headers that prove it. */

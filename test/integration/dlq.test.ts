@@ -172,8 +172,13 @@ describe('letters of payments', () => {
     const { created, scores } = world.topics;
     const before = log.of(created).length;
     const env = { CARD_GUARD_EXEMPT: 'loyalty_no' };
-    const dry = await redrive(created, ['--reason', 'status_400', '--dry-run']);
-    expect([dry.code, dry.report?.sent]).toEqual([0, 3]);
+    const dry = await redrive(world.topics.authorized, ['--topic', created, '--reason', 'status_400', '--dry-run']);
+    const [first, second] = JSON.parse(dry.out) as { topic: string; sent: number }[];
+    expect([dry.code, first, second?.topic]).toEqual([
+      0,
+      expect.objectContaining({ topic: world.letters(created), sent: 3 }),
+      world.letters(world.topics.authorized),
+    ]);
     const { code, report, output } = await redrive(created, ['--operator', 'somebody'], env);
     expect(report).toMatchObject({
       result: 'done',

@@ -197,6 +197,7 @@ describe('a replay that is cut off', () => {
     await eventually('more are sent', () => updates() > sentBefore + 50, PATIENCE_MS);
     second.signal('SIGINT');
     expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.stdout.join('\n')).toContain('was stopped before its end');
     expect(second.stderr.join('\n')).toMatch(
       /Resume it with: fraud-connector replay --id cut .*--from earliest --to latest/,
     );

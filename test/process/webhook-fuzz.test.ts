@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ENDPOINT, REQUEST_TIMEOUT_MS, runCampaign } from '../fuzz/campaign.ts';
 import { sendPlan } from '../fuzz/connection.ts';
 import { keptRequests, planOfKept } from '../fuzz/corpus.ts';
 import { Dice } from '../fuzz/dice.ts';
+import { KafkaReceiver } from '../fuzz/kafka-receiver.ts';
 import { Receiver } from '../fuzz/receiver.ts';
 import { MAX_BYTES, plainWebhook, reviewBody, signedNear } from '../fuzz/wire.ts';
 
@@ -15,6 +16,16 @@ test('nothing that can be sent makes the receiver write what nobody has signed, 
   const all = ['200', '400', '401', '404', '405', '413', '415', '503'];
   expect(Object.keys(answers)).toEqual(expect.arrayContaining(all));
   expect(written).toBeGreaterThan(1000);
+});
+
+test('with a real Kafka behind it, too: what is answered 200 is in the topics, and nothing else', async () => {
+  const target = await KafkaReceiver.start(inject('kafka'));
+  const options = { requests: 3000, from: 0, concurrency: 64, round: 400, target };
+  const quiet = { say: () => {}, signal: new AbortController().signal };
+  const { failures, faults, written } = await runCampaign({ ...options, ...quiet, seed: 7 });
+  expect(failures).toEqual([]);
+  expect(faults).toEqual([]);
+  expect(written).toBeGreaterThan(500);
 });
 
 describe('what once went wrong', () => {

@@ -130,6 +130,23 @@ describe('a signed webhook never passes', () => {
     fc.assert(property, { numRuns: 2000 });
   });
 
+  test('with another letter at any place of its signature', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_';
+    const body = reviewBody();
+    const timestamp = timestampAt('unix_s', NOW_MS);
+    for (const form of SIGNATURE_FORMS) {
+      const signature = signatureOf(form, body, timestamp);
+      const others = Array.from(signature, (own, at) =>
+        alphabet
+          .split('')
+          .map((letter) => (letter === own ? null : `${signature.slice(0, at)}${letter}${signature.slice(at + 1)}`)),
+      );
+      const passing = others.flat().filter((other) => other !== null && passes({ body, timestamp, signature: other }));
+      // Hexadecimal digits may be written large.
+      expect(passing.filter((other) => form === 'base64' || other?.toLowerCase() !== signature)).toEqual([]);
+    }
+  });
+
   test('with one of its headers missing, or there twice', () => {
     const property = fc.property(signed, fc.constantFrom(0, 2), fc.boolean(), ({ body, ...proof }, at, twice) => {
       const all = headersOf(proof);

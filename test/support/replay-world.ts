@@ -318,7 +318,10 @@ export function adminOf(broker: InMemoryBroker, process: ReplayProcess): ReplayA
     topics: async () => await Promise.resolve([]),
     watermarks: async (topic) =>
       await Promise.resolve(
-        partitionsOf(topic).map((partition) => Object.assign({ partition }, broker.watermarks(topic, partition))),
+        // Kafka names them in no order.
+        partitionsOf(topic)
+          .toReversed()
+          .map((partition) => Object.assign({ partition }, broker.watermarks(topic, partition))),
       ),
     offsetsAt: async () => await Promise.resolve(new Map()),
     committed: async (groupId, topic) => {

@@ -48,7 +48,9 @@ function flowParts({ wire, api, letters, registry }: Rig, topic: LetterTopic): R
   const reader = newFlow();
   return {
     isSendable: (record) => reader.read(record).do === 'item',
-    aboutOf: (_letter, { source }) => (source.do === 'record' ? placeOf(source) : ''),
+    // The time tells records of a topic from those of one of the same name before it.
+    aboutOf: (_letter, { source }) =>
+      source.do === 'record' ? `${placeOf(source)} ${String(source.timestampMs)}` : '',
     newPath: (recordOf) => ({
       flow: new LetterFlow(newFlow(), recordOf),
       deadLetters: lettersAgain(letters, recordOf),

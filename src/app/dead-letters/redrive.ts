@@ -7,6 +7,7 @@ import { toSourceRecord } from '../../dead-letters/source-record.ts';
 import { type DeadLetters, type Flow, type SourceRecord } from '../../engine/ports.ts';
 import { pause } from '../../kernel/clock.ts';
 import { nameOf } from '../../kernel/fault.ts';
+import { type LetterCode } from '../../kernel/outcome.ts';
 import { type Spans } from '../../replay/bounded-source.ts';
 import { encodePlan, type PartitionPlan } from '../../replay/plan.ts';
 import { type Progress } from '../../replay/progress.ts';
@@ -141,6 +142,8 @@ export class Redrive {
         const { partition, offset, timestampMs } = letter;
         if (facts === null && !isFiltered) this.#left.set(placeOf(letter), 'not_a_letter');
         else if (facts === null || !isAsked(this.#request, facts, transId)) this.#skip('not_asked_for', 1);
+        // To send a payment twice is for a person to decide, who has looked it up.
+        else if (facts.reason === MAYBE_SCORED && reason === null) this.#skip('maybe_scored', 1);
         else {
           const { source, isWithheld } = facts;
           const about = aboutOf(letter, facts);
@@ -201,7 +204,7 @@ export class Redrive {
       return;
     }
     this.#fetched = fetched;
-    const gone = pointers.filter(({ source }) => source.do !== 'record' || !fetched.has(placeOf(source)));
+    const gone = pointers.filter(({ source }) => source.do !== 'record' || !isOf(source, fetched.get(placeOf(source))));
     for (const candidate of gone) this.#left.set(placeOf(candidate), 'source_gone');
     this.#drop(gone);
     await this.#readPointers();
@@ -409,6 +412,12 @@ export class Redrive {
   }
 }
 
+/** Whether a record is the one that a letter was written of: a topic that was made anew has others at the same places. */
+function isOf({ timestampMs }: { readonly timestampMs: number | null }, found: SourceRecord | undefined): boolean {
+  return found !== undefined && (timestampMs === null || found.timestampMs === timestampMs);
+}
+
+const MAYBE_SCORED: LetterCode = 'ambiguous_then_refused';
 const NOTHING: PartitionPlan = { from: 0n, end: 0n, seen: 0n };
 
 function add<K>(counts: Map<K, number>, name: K): void {

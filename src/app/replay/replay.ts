@@ -314,11 +314,9 @@ export class Replay {
       to: parameters.to,
       result,
       resumed: committed.size > 0,
-      partitions: [...partitions].map(([partition, { from, end }]) => ({
-        partition,
-        from: String(from),
-        end: String(end),
-      })),
+      partitions: [...partitions]
+        .sort(([one], [other]) => one - other)
+        .map(([partition, { from, end }]) => ({ partition, from: String(from), end: String(end) })),
       read: this.#read,
       sent: outcomes['delivered'] ?? 0,
       skipped: outcomesOf(outcomes, 'skip'),
@@ -341,15 +339,21 @@ export class Replay {
     };
   }
 
-  async #liveBehind(): Promise<number> {
+  /** Null: Kafka does not say. */
+  async #liveBehind(): Promise<number | null> {
     const { admin, liveGroupId } = this.#parts;
-    const live = await admin.committed(liveGroupId, this.#request.parameters.topic);
     let behind = 0;
-    for (const [partition, { from, end }] of this.#spans()) {
-      const at = live.get(partition)?.offset ?? from;
-      behind += Math.max(0, Number(end - (at > from ? at : from)));
+    try {
+      const live = await admin.committed(liveGroupId, this.#request.parameters.topic);
+      for (const [partition, { from, end }] of this.#spans()) {
+        const at = live.get(partition)?.offset ?? from;
+        behind += Math.max(0, Number(end - (at > from ? at : from)));
+      }
+      return behind;
+    } catch {
+      // What was sent is sent: the report must not be lost for this.
+      return null;
     }
-    return behind;
   }
 }
 

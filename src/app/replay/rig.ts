@@ -142,6 +142,8 @@ function limitsOf({
 
 function patientOf(admin: KafkaAdmin, options: RigOptions): ReplayAdmin {
   const wait = async <T>(ask: () => Promise<T>): Promise<T> => {
+    // After a stop nothing is waited for, but what is there is still asked.
+    if (options.stop.reason !== null) return await ask();
     const found = await untilThere(options, kafkaHold(options), ask);
     if (found === null) throw new Fault('KAFKA_FAILED', 'Kafka did not answer before the stop.');
     return found;

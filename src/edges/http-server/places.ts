@@ -16,7 +16,7 @@ interface Place {
   socket: Socket;
   /** Requests that came whole and have no answer yet. */
   working: number;
-  /** `socket.bytesRead` when the last answer was given: more has come since, if it is more. */
+  /** `socket.bytesRead` when the last answer was given: more has come since, if it is more. Infinite as long as TLS is missing. */
   answeredBytes: number;
   heldBytes: number;
   isGone: boolean;
@@ -43,11 +43,11 @@ export class Places {
   }
 
   /** Gives every connection of a server its place; call it before the server listens. */
-  watch(server: Server): void {
+  watch(server: Server, isTls: boolean): void {
     const byPort = new Map<string, Place>();
     server.on('connection', (socket: Socket) => {
       const port = portOf(socket);
-      const place = this.#enter(socket);
+      const place = this.#enter(socket, isTls ? Infinity : 0);
       byPort.set(port, place);
       socket.once('close', () => {
         if (byPort.get(port) === place) byPort.delete(port);
@@ -59,6 +59,7 @@ export class Places {
       const place = byPort.get(portOf(socket));
       if (place === undefined) return;
       place.socket = socket;
+      place.answeredBytes = socket.bytesRead;
       this.#bySocket.set(socket, place);
     });
   }
@@ -110,8 +111,8 @@ export class Places {
     if (this.#silenceMs !== null && working === 0) socket.setTimeout(this.#silenceMs, () => socket.destroy());
   }
 
-  #enter(socket: Socket): Place {
-    const place: Place = { socket, working: 0, answeredBytes: 0, heldBytes: 0, isGone: false };
+  #enter(socket: Socket, answeredBytes: number): Place {
+    const place: Place = { socket, working: 0, answeredBytes, heldBytes: 0, isGone: false };
     this.#bySocket.set(socket, place);
     if (this.#strangers.size + this.#proven.size >= this.#options.maxConnections) {
       const victim = this.#longest(() => true);

@@ -155,7 +155,7 @@ function createApp(
       send(reply.header('connection', 'close'), refusal ?? handlers.trouble('bad_path'));
     },
   });
-  places.watch(app.server);
+  places.watch(app.server, (options.certificate ?? null) !== null);
   answerWhatNodeWould(app.server, handlers);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkTopic, groupOfReplay, someId } from '../../../src/replay/names.ts';
+import { checkTopic, groupOfRedrive, groupOfReplay, someId } from '../../../src/replay/names.ts';
 
 const TOPICS = { created: 'c', reviews: 'r', scores: 's', deadLetterSuffix: '.dlq' };
 
@@ -16,6 +16,11 @@ describe('the group of a replay', () => {
   test('is named after both', () => {
     expect(groupOfReplay('live', 'march-1')).toBe('live-replay-march-1');
   });
+});
+
+test('the group of a redrive is named after both, and follows the same rules', () => {
+  expect(groupOfRedrive('live', 'march-1')).toBe('live-redrive-march-1');
+  for (const id of ['a b', 'live', 'x-index']) expect(() => groupOfRedrive('live', id)).toThrow('--id: ');
 });
 
 describe('an id that is made up', () => {

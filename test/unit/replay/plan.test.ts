@@ -37,6 +37,7 @@ describe('the hash of what was typed', () => {
     ['another start', { from: '-25h' }],
     ['another end', { to: '-1h' }],
     ['whole histories', { everyUpdate: true }],
+    ['what a redrive asks for beside', { more: ['status_400'] }],
     ['one id', { transIds: ['a'] }],
   ])('is another one for %s', (_, change) => {
     expect(hashOfParameters({ ...TYPED, ...change })).not.toBe(hashOfParameters(TYPED));

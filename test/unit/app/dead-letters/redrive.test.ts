@@ -30,6 +30,14 @@ describe('a letter stays where it is', () => {
   });
 });
 
+test('a pointer is left whose place holds another record than the one it was written of', async () => {
+  const { world, updates } = worldOf('a', 'b');
+  const [first] = updates as [SourceRecord];
+  world.letter({ ...first, timestampMs: first.timestampMs + 1 }, { isPointer: true });
+  const report = await world.finishRedrive(world.redrive());
+  expect([report.left, world.service.sent]).toEqual([{ source_gone: 1 }, []]);
+});
+
 describe('a letter is passed over', () => {
   test('that has another reason, another transaction, or is beyond the limit', async () => {
     const { world, updates } = worldOf('a', 'b', 'c');
@@ -38,6 +46,17 @@ describe('a letter is passed over', () => {
     expect([one.skipped, sentIds(world)]).toEqual([{ not_asked_for: 2 }, ['b']]);
     const none = await world.finishRedrive(world.redrive({ id: 'y', reason: 'status_422', dryRun: true }));
     expect([none.skipped, none.sent]).toEqual([{ not_asked_for: 3 }, 0]);
+  });
+
+  test('that may be about a payment which is scored already, unless it is asked for by its reason', async () => {
+    const { world, updates } = worldOf('a', 'b');
+    const letter = { reason: 'ambiguous_then_refused', stage: 'score' } as const;
+    world.letter(updates[0] as SourceRecord, { letter });
+    world.letter(updates[1] as SourceRecord);
+    const without = await world.finishRedrive(world.redrive());
+    expect([without.skipped, sentIds(world)]).toEqual([{ maybe_scored: 1 }, ['b']]);
+    const named = await world.finishRedrive(world.redrive({ reason: letter.reason, dryRun: true }));
+    expect([named.sent, named.skipped]).toEqual([1, { not_asked_for: 1 }]);
   });
 
   test('beyond the limit: the oldest go first', async () => {

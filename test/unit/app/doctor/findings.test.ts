@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Finding, linesOf } from '../../../../src/app/doctor/finding.ts';
-import { findingsOf } from '../../../../src/app/doctor/findings.ts';
+import { certificateFinding, findingsOf } from '../../../../src/app/doctor/findings.ts';
 import { type ClusterSeen, type Seen, type TopicRole, type TopicSeen } from '../../../../src/app/doctor/seen.ts';
 import { type Config } from '../../../../src/config/config.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
@@ -265,4 +265,14 @@ test('a finding is a line with its mark, and below it what to do', () => {
       { check: 'a', state: 'skipped', text: 'skipped: not seen', mend: null },
     ]),
   ).toEqual(['✓ fine', '✗ broken', '  → mend it', '! odd', '– skipped: not seen']);
+});
+
+test.each([
+  [-1, 'wrong', 'has expired'],
+  [0, 'warning', 'expires in 0 days'],
+  [13, 'warning', 'expires in 13 days'],
+  [14, 'ok', 'expires in 14 days'],
+])('of a certificate with %i days left it says %s', (days, state, text) => {
+  expect(certificateFinding(days)).toMatchObject({ state });
+  expect(certificateFinding(days).text).toContain(text);
 });

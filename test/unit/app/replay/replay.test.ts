@@ -150,6 +150,13 @@ describe('a replay', () => {
   });
 });
 
+test('the partitions of a report are in their order, whatever order Kafka names them in', async () => {
+  const world = new ReplayWorld(3);
+  for (let id = 0; id < 9; id += 1) world.write(String(id), id % 3);
+  const { partitions } = await world.finish(world.start());
+  expect(partitions.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+});
+
 describe('updates that come meanwhile', () => {
   test('a transaction that became newer while its older update was under way is sent again', async () => {
     const world = new ReplayWorld();

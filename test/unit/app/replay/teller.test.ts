@@ -5,21 +5,34 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 const PROGRESS: Progress = { phase: 'send', done: 0, total: 1000, before: 0, elapsedMs: 0, waitsFor: null };
 
-describe('progress as events', () => {
-  function said(all: readonly (readonly [afterMs: number, change: Partial<Progress>])[]): readonly unknown[] {
-    const clock = new ManualClock();
-    const events: unknown[] = [];
-    const tell = sayProgress('x', clock, (_event, fields) => {
-      const { phase, done, perSecond, leftSeconds } = fields as Record<string, unknown>;
-      events.push([phase, done, perSecond, leftSeconds]);
-    });
-    for (const [afterMs, change] of all) {
-      clock.advance(afterMs);
-      tell({ ...PROGRESS, elapsedMs: clock.monotonicMs(), ...change });
-    }
-    return events;
+function said(all: readonly (readonly [afterMs: number, change: Partial<Progress>])[]): readonly unknown[] {
+  const clock = new ManualClock();
+  const events: unknown[] = [];
+  const tell = sayProgress('x', clock, (_event, fields) => {
+    const { phase, done, perSecond, leftSeconds } = fields as Record<string, unknown>;
+    events.push([phase, done, perSecond, leftSeconds]);
+  });
+  for (const [afterMs, change] of all) {
+    clock.advance(afterMs);
+    tell({ ...PROGRESS, elapsedMs: clock.monotonicMs(), ...change });
   }
+  return events;
+}
 
+function drawn(colour: boolean): string {
+  let shown = '';
+  const line = {
+    width: 100,
+    show: (text: string) => {
+      shown = text;
+    },
+    hide: () => undefined,
+  };
+  drawProgress(line, colour)({ ...PROGRESS, done: 500, elapsedMs: 1000 });
+  return shown;
+}
+
+describe('progress as events', () => {
   test('are said when a phase begins, and then not before 5 s are over', () => {
     expect(
       said([
@@ -51,19 +64,6 @@ describe('progress as events', () => {
 });
 
 describe('progress as a bar', () => {
-  function drawn(colour: boolean): string {
-    let shown = '';
-    const line = {
-      width: 100,
-      show: (text: string) => {
-        shown = text;
-      },
-      hide: () => undefined,
-    };
-    drawProgress(line, colour)({ ...PROGRESS, done: 500, elapsedMs: 1000 });
-    return shown;
-  }
-
   test('has colours only where they are welcome', () => {
     expect(drawn(false)).not.toContain('\u001B');
     expect(drawn(true)).toContain('\u001B[32m████████████\u001B[0m\u001B[2m░░░░░░░░░░░░\u001B[0m');

@@ -31,7 +31,7 @@ class Peer extends EventEmitter {
   }
 }
 
-function setUp(maxConnections: number, maxHeldBytes = 100) {
+function setUp(maxConnections: number, { maxHeldBytes = 100, isTls = false } = {}) {
   const cutOff: string[] = [];
   const server = new EventEmitter();
   const places = new Places({
@@ -42,7 +42,7 @@ function setUp(maxConnections: number, maxHeldBytes = 100) {
       socket.destroy();
     },
   });
-  places.watch(server as unknown as Server);
+  places.watch(server as unknown as Server, isTls);
   const arrive = (port: number): Peer => {
     const peer = new Peer(port);
     server.emit('connection', peer);
@@ -147,13 +147,24 @@ describe('when there is no memory for a body', () => {
 });
 
 test('knows a connection by the socket that TLS puts on it, too', () => {
-  const { places, server, arrive, cutOff } = setUp(1);
+  const { places, server, arrive, cutOff } = setUp(1, { isTls: true });
   arrive(1);
   const secure = new Peer(1);
   server.emit('secureConnection', secure);
   places.begin(secure.socket);
   expect(arrive(2).isDestroyed).toBe(true);
   expect(cutOff).toEqual([]);
+});
+
+test('sends no answer where there is no TLS yet', () => {
+  const { server, arrive, cutOff } = setUp(1, { isTls: true });
+  arrive(1).bytesRead = 100;
+  arrive(2);
+  const secure = new Peer(2);
+  secure.bytesRead = 500;
+  server.emit('secureConnection', secure);
+  arrive(3);
+  expect(cutOff).toEqual(['1', '2']);
 });
 
 test('when it ends, limits the silence of all but those that are worked on, and theirs afterwards', () => {

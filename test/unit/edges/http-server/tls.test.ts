@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { tlsFailureOf } from '../../../../src/edges/http-server/tls.ts';
+import { tlsFailureOf, tlsOptions } from '../../../../src/edges/http-server/tls.ts';
+
+test('no version before 1.2 is spoken, whatever the defaults of Node and of OpenSSL', () => {
+  expect(tlsOptions({ certificate: '', key: '' })).toMatchObject({
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+  });
+});
 
 test.each([
   ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'certificate_refused'],
