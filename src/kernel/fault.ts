@@ -62,8 +62,8 @@ export const FAULTS = {
   },
   INDEX_FULL: {
     exit: 2,
-    means: 'A range holds updates of more transactions than a replay keeps in mind.',
-    mend: 'Replay it in parts, one after the other: --from and --to.',
+    means: 'A range holds more transactions, or more letters, than a replay or redrive keeps in mind.',
+    mend: 'Take it in parts, one after the other: --from and --to.',
   },
   INTERNAL: { exit: 1, means: 'Something happened that the code excludes.', mend: 'Report it.' },
 } as const satisfies Record<string, { exit: 1 | 2; means: string; mend: string }>;

@@ -27,6 +27,11 @@ function checkId(liveGroupId: string, id: string): void {
   if (id.endsWith(INDEX)) throw new Fault('USAGE', `--id: no id ends with ${INDEX}.`);
 }
 
+/** The group of the same replay that looks for what is newer; it keeps nothing. */
+export function indexGroupOf(groupId: string): string {
+  return `${groupId}${INDEX}`;
+}
+
 /** An id for a replay that was given none: when it began, and something of chance (0 to 1) for two in a second. */
 export function someId(startedAt: string, drawn: number): string {
   const digits = startedAt.replaceAll(/[-:]/g, '').replace(/(\.\d+)?Z$/, '');

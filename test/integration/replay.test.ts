@@ -83,26 +83,29 @@ describe('what is no replay', () => {
   test('is one clear line, exit 2, and nothing is sent', async () => {
     await write(idsOf(5), 1);
     const { created, scores } = world.topics;
-    const refused = await Promise.all(
-      [
-        ['--from', '2100-01-01T00:00:00Z'],
-        ['--from', '-1s', '--to', '-1h'],
-        ['--to', '0:4000000'],
-        ['--topic', 'not.there'],
-        ['--topic', created],
-        ['--topic', scores],
-        ['--id', world.env['KAFKA_GROUP_ID'] ?? ''],
-        ['--every-update'],
-        ['--flow', 'scoring'],
-        ['--report', '/not/there/report.json'],
-        ['--remove', 'nobody'],
-      ].map(async (args) => {
-        const process = await startReplay(args);
-        const { code } = await process.ended;
-        const said = process.stderr.filter((line) => !line.startsWith('{') && !line.startsWith('warning'));
-        return `${String(code)} ${said.join(' | ').replaceAll(/t[0-9a-f]{8}/g, 'T')}`;
-      }),
-    );
+    const cases = [
+      ['--from', '2100-01-01T00:00:00Z'],
+      ['--from', '-1s', '--to', '-1h'],
+      ['--to', '0:4000000'],
+      ['--topic', 'not.there'],
+      ['--topic', created],
+      ['--topic', scores],
+      ['--id', world.env['KAFKA_GROUP_ID'] ?? ''],
+      ['--every-update'],
+      ['--flow', 'scoring'],
+      ['--report', '/not/there/report.json'],
+      ['--remove', 'nobody'],
+    ];
+    const tell = async (args: readonly string[]): Promise<string> => {
+      const process = await startReplay(args);
+      const { code } = await process.ended;
+      const said = process.stderr.filter((line) => !line.startsWith('{') && !line.startsWith('warning'));
+      return `${String(code)} ${said.join(' | ').replaceAll(/t[0-9a-f]{8}/g, 'T')}`;
+    };
+    const refused = [
+      ...(await Promise.all(cases.slice(0, 6).map(tell))),
+      ...(await Promise.all(cases.slice(6).map(tell))),
+    ];
     expect(refused).toEqual([
       '2 USAGE: --from: "2100-01-01T00:00:00Z" lies in the future.',
       '2 USAGE: The end of the range lies before its start.',

@@ -1,4 +1,5 @@
-import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { type EngineOptions } from '../../src/engine/engine-options.ts';
 import { type DeadLetters, type Flow, type Schemas } from '../../src/engine/ports.ts';
 import { type EventName } from '../../src/kernel/emit.ts';
 import { type HoldCause, type Letter } from '../../src/kernel/outcome.ts';

@@ -1,6 +1,7 @@
 import { type LetterTopic } from '../../src/app/dead-letters/letter-topic.ts';
 import { NewerUpdates } from '../../src/app/dead-letters/newer-updates.ts';
-import { Redrive, type RedriveParts, type RedriveRequest } from '../../src/app/dead-letters/redrive.ts';
+import { Redrive } from '../../src/app/dead-letters/redrive.ts';
+import { type RedriveParts, type RedriveRequest } from '../../src/app/dead-letters/redrive-ports.ts';
 import { prepare } from '../../src/app/replay/prepare.ts';
 import { placeOf } from '../../src/dead-letters/fetch-records.ts';
 import { LetterFlow, lettersAgain } from '../../src/dead-letters/letter-flow.ts';

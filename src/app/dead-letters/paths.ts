@@ -13,7 +13,7 @@ import { type Rig } from '../replay/rig.ts';
 import { idOfSchema, writtenSubjects } from '../schemas.ts';
 import { type LetterTopic } from './letter-topic.ts';
 import { NO_LETTERS } from './read-letters.ts';
-import { type RedriveParts } from './redrive.ts';
+import { type RedriveParts } from './redrive-ports.ts';
 import { WebhookFlow } from './webhook-flow.ts';
 
 /**

@@ -23,7 +23,8 @@ import { requireTopic } from './look.ts';
 import { NewerUpdates } from './newer-updates.ts';
 import { configOfRedrive, pathParts } from './paths.ts';
 import { transIdReader } from './read-value.ts';
-import { Redrive, type RedriveRequest } from './redrive.ts';
+import { Redrive } from './redrive.ts';
+import { type RedriveRequest } from './redrive-ports.ts';
 
 /** `dlq redrive` as it was typed. */
 export interface RedriveArguments extends Omit<RedriveRequest, 'id'> {

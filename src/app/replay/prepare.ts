@@ -9,6 +9,7 @@ import {
   type PartitionPlan,
   type PlanParameters,
 } from '../../replay/plan.ts';
+import { indexGroupOf } from '../../replay/names.ts';
 import { parsePosition, type Position } from '../../replay/position.ts';
 import { type Mark, type RangeEnd, resolveRange } from '../../replay/range.ts';
 import { type StopRequest } from '../../lifecycle/stop-request.ts';
@@ -154,7 +155,9 @@ async function untilAlone(parts: PrepareParts, name: string): Promise<boolean> {
   const { admin, groupId, clock, stop, sessionTimeoutMs, note } = parts;
   const untilMs = clock.monotonicMs() + sessionTimeoutMs + SESSION_GRACE_MS;
   let isSaid = false;
-  while ((await admin.memberCount(groupId)) > 0) {
+  // Also where it looks for what is newer: beside a dead member it would get a part of the partitions.
+  const groups = [groupId, indexGroupOf(groupId)];
+  while (await hasMembers(admin, groups)) {
     if (clock.monotonicMs() >= untilMs)
       throw new Fault('USAGE', `The ${name} is being carried out by another process.`);
     if (!isSaid) note(`Another process has worked on the ${name}; waiting for its session to end.`);
@@ -163,4 +166,9 @@ async function untilAlone(parts: PrepareParts, name: string): Promise<boolean> {
     if (stop.reason !== null) return false;
   }
   return true;
+}
+
+async function hasMembers(admin: ReplayAdmin, groups: readonly string[]): Promise<boolean> {
+  for (const groupId of groups) if ((await admin.memberCount(groupId)) > 0) return true;
+  return false;
 }

@@ -3,6 +3,7 @@ import { Fault, isFault, nameOf } from '../../kernel/fault.ts';
 import { type Letter, type SkipRule } from '../../kernel/outcome.ts';
 import { type Spans } from '../../replay/bounded-source.ts';
 import { Newest } from '../../replay/newest.ts';
+import { indexGroupOf } from '../../replay/names.ts';
 import { encodePlan, type PartitionPlan } from '../../replay/plan.ts';
 import { type Progress } from '../../replay/progress.ts';
 import { ReadingFlow } from '../../replay/reading-flow.ts';
@@ -242,7 +243,7 @@ export class Replay {
 
   /** A pass of a group that keeps nothing, and so is gone when its member has left. */
   #throwaway(spans: Spans): Pick<Pass, 'groupId' | 'topic' | 'spans' | 'planOf'> {
-    const groupId = `${this.#parts.groupId}-index`;
+    const groupId = indexGroupOf(this.#parts.groupId);
     return { groupId, topic: this.#request.parameters.topic, spans, planOf: null };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type EngineOptions } from '../../../src/engine/engine.ts';
+import { type EngineOptions } from '../../../src/engine/engine-options.ts';
 import { decodeMap } from '../../../src/engine/offset-map.ts';
 import { Fault } from '../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../src/kernel/outcome.ts';

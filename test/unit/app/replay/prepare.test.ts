@@ -20,6 +20,8 @@ class FakeAdmin implements ReplayAdmin {
   ];
   commits = new Map<number, { offset: bigint; metadata: string }>();
   members = 0;
+  /** The group that the members are of. */
+  busy = 'live-replay-x';
   asked = 0;
 
   async topics(): Promise<[]> {
@@ -38,9 +40,9 @@ class FakeAdmin implements ReplayAdmin {
     return await Promise.resolve(this.commits);
   }
 
-  async memberCount() {
+  async memberCount(groupId: string) {
     this.asked += 1;
-    return await Promise.resolve(this.members);
+    return await Promise.resolve(groupId === this.busy ? this.members : 0);
   }
 
   async commitFor() {
@@ -169,20 +171,23 @@ describe('a replay that is prepared', () => {
     );
   });
 
-  test('waits for the session of a start that was killed', async () => {
-    const { admin, clock, notes, parts } = rig();
-    admin.members = 1;
-    const prepared = prepare(parts, request());
-    clock.advance(500);
-    await settled();
-    admin.members = 0;
-    for (let looks = 0; looks < 3; looks += 1) {
+  test.each(['live-replay-x', 'live-replay-x-index'])(
+    'waits for the session of a start that was killed in %s',
+    async (busy) => {
+      const { admin, clock, notes, parts } = rig();
+      Object.assign(admin, { members: 1, busy });
+      const prepared = prepare(parts, request());
       clock.advance(500);
       await settled();
-    }
-    expect(await prepared).not.toBeNull();
-    expect(notes).toEqual(['Another process has worked on the replay x; waiting for its session to end.']);
-  });
+      admin.members = 0;
+      for (let looks = 0; looks < 3; looks += 1) {
+        clock.advance(500);
+        await settled();
+      }
+      expect(await prepared).not.toBeNull();
+      expect(notes).toEqual(['Another process has worked on the replay x; waiting for its session to end.']);
+    },
+  );
 
   test('is none where a stop is asked for meanwhile', async () => {
     const { admin, clock, stop, parts } = rig();
