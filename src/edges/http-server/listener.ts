@@ -17,8 +17,8 @@ export const REQUEST_TIMEOUT_MS = 2000;
 const TIMEOUT_CHECK_MS = 250;
 /** Longer than the 60 s of common load balancers: whoever reuses a connection must be the one that ends idle ones. */
 const KEEP_ALIVE_MS = 75_000;
-/** As many as one turn of the loop can let in: Node's backlog. */
-const LEAVING_CONNECTIONS = 512;
+/** Connections that wait to be let in: what is beyond is not heard at all, and its sender tries again a second later. The system may allow fewer. */
+export const BACKLOG = 4096;
 const MAX_HEAD_BYTES = 8192;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 
@@ -38,8 +38,8 @@ export function createListener(options: ListenerOptions, handler: RequestListene
     certificate === null
       ? createHttp(limits, handler)
       : createHttps({ ...limits, ...tlsOptions(certificate), handshakeTimeout: requestTimeoutMs }, handler);
-  // A newcomer is let in first, and then somebody else goes, who may have to be answered before.
-  server.maxConnections = maxConnections + LEAVING_CONNECTIONS;
+  // Newcomers are let in first, all that wait in one turn, and then others go, who may have to be answered before.
+  server.maxConnections = maxConnections + BACKLOG;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   // The size of the head is limited; a limit on their number would silently drop the last ones.
   server.maxHeadersCount = 0;

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type WebhookTlsFailure } from '../../kernel/emit.ts';
 import { Fault, nameOf } from '../../kernel/fault.ts';
 import { type Certificate } from './certificate.ts';
-import { createListener, REQUEST_TIMEOUT_MS, stopAccepting } from './listener.ts';
+import { BACKLOG, createListener, REQUEST_TIMEOUT_MS, stopAccepting } from './listener.ts';
 import { Places } from './places.ts';
 import { renewCertificate, tlsFailureOf } from './tls.ts';
 
@@ -189,7 +189,7 @@ async function bind(app: FastifyInstance, options: HttpServerOptions): Promise<s
   const { host, port, portOption } = options;
   await app.ready();
   try {
-    app.server.listen({ host, port });
+    app.server.listen({ host, port, backlog: BACKLOG });
     await once(app.server, 'listening');
   } catch (error) {
     await app.close();
