@@ -359,8 +359,8 @@ class Connector {
     this.#engine = engine;
     this.#gates = [...flows.gates.values()];
     await engine.start();
-    const wanted = (): boolean => flows.alignment.wantsWatermark();
-    const end = keepWatermarksFresh({ admin, engine, topic: topics.created, wanted, clock });
+    const wanted = (topic: string): boolean => topic === topics.created && flows.alignment.wantsWatermark();
+    const end = keepWatermarksFresh({ admin, engine, topics: [...flows.byTopic.keys()], wanted, clock });
     this.#opened.push('watermarks', async () => {
       end();
       await Promise.resolve();

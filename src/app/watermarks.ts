@@ -3,26 +3,38 @@ import { type KafkaAdmin } from '../edges/kafka/admin.ts';
 import { type Engine } from '../engine/engine.ts';
 
 const LOOK_EVERY_MS = 250;
+/** How old the end of a partition may be where nobody waits for it: the lag on `/status` and in the metrics. */
+const RENEW_EVERY_MS = 10_000;
 
 export interface WatermarkParts {
-  readonly admin: KafkaAdmin;
-  readonly engine: Engine;
-  readonly topic: string;
-  /** Whether somebody waits to learn where the topic ends now. */
-  readonly wanted: () => boolean;
+  readonly admin: Pick<KafkaAdmin, 'watermarks'>;
+  readonly engine: Pick<Engine, 'sawEnd'>;
+  readonly topics: readonly string[];
+  /** Whether somebody waits to learn where this topic ends now. */
+  readonly wanted: (topic: string) => boolean;
   readonly clock: Clock;
 }
 
 /**
- * Tells the engine where the partitions of a topic end, as long as somebody waits for it: fetches of an idle partition
- * bring nothing, so its end is never seen otherwise. A failed look is made again. Answers what ends it.
+ * Tells the engine where the partitions of the topics end: several times a second as long as somebody waits for it, else
+ * every ten seconds. Fetches of an idle partition bring nothing, and paused ones are not fetched, so their ends are never
+ * seen otherwise. A failed look is made again. Answers what ends it.
  */
-export function keepWatermarksFresh({ admin, engine, topic, wanted, clock }: WatermarkParts): Cancel {
+export function keepWatermarksFresh(parts: WatermarkParts): Cancel {
+  const ends = parts.topics.map((topic) => keepFresh(topic, parts));
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+function keepFresh(topic: string, { admin, engine, wanted, clock }: WatermarkParts): Cancel {
   let cancel: Cancel | null = null;
   let ended = false;
+  let renewAtMs = clock.monotonicMs() + RENEW_EVERY_MS;
   const look = async (): Promise<void> => {
-    if (wanted()) {
-      const asOfMs = clock.monotonicMs();
+    const asOfMs = clock.monotonicMs();
+    if (wanted(topic) || asOfMs >= renewAtMs) {
+      renewAtMs = asOfMs + RENEW_EVERY_MS;
       const found = await admin.watermarks(topic).catch(() => []);
       for (const { partition, high } of found) engine.sawEnd({ topic, partition }, high, asOfMs);
     }

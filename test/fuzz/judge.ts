@@ -17,7 +17,8 @@ const OF_THE_CONNECTION = new Set([400, 405, 408]);
  * came later was not read. Nothing is wrong with it.
  */
 export function isCutOffByTime({ open }: Plan, { statuses, endedBy }: Sighting): boolean {
-  return !open && endedBy !== 'ours' && endedBy !== 'late' && (statuses.length === 0 || statuses.at(-1) === 408);
+  if (open || endedBy === 'late') return false;
+  return statuses.at(-1) === 408 || (statuses.length === 0 && endedBy !== 'ours');
 }
 
 /** What is wrong with one connection, as sentences; `written`: ids of all that has been written. */

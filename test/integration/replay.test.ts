@@ -79,6 +79,14 @@ function complaint({ process }: Replayed): string {
   return process.stderr.filter((line) => !line.startsWith('{')).join('\n');
 }
 
+/** The exit code and the last word of a replay that is none. */
+async function refusalOf(args: readonly string[]): Promise<string> {
+  const process = await startReplay(args);
+  const { code } = await process.ended;
+  const said = process.stderr.filter((line) => !line.startsWith('{') && !line.startsWith('warning'));
+  return `${String(code)} ${said.join(' | ').replaceAll(/t[0-9a-f]{8}/g, 'T')}`;
+}
+
 describe('what is no replay', () => {
   test('is one clear line, exit 2, and nothing is sent', async () => {
     await write(idsOf(5), 1);
@@ -96,15 +104,9 @@ describe('what is no replay', () => {
       ['--report', '/not/there/report.json'],
       ['--remove', 'nobody'],
     ];
-    const tell = async (args: readonly string[]): Promise<string> => {
-      const process = await startReplay(args);
-      const { code } = await process.ended;
-      const said = process.stderr.filter((line) => !line.startsWith('{') && !line.startsWith('warning'));
-      return `${String(code)} ${said.join(' | ').replaceAll(/t[0-9a-f]{8}/g, 'T')}`;
-    };
     const refused = [
-      ...(await Promise.all(cases.slice(0, 6).map(tell))),
-      ...(await Promise.all(cases.slice(6).map(tell))),
+      ...(await Promise.all(cases.slice(0, 6).map(refusalOf))),
+      ...(await Promise.all(cases.slice(6).map(refusalOf))),
     ];
     expect(refused).toEqual([
       '2 USAGE: --from: "2100-01-01T00:00:00Z" lies in the future.',

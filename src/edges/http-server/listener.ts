@@ -17,8 +17,11 @@ export const REQUEST_TIMEOUT_MS = 2000;
 const TIMEOUT_CHECK_MS = 250;
 /** Longer than the 60 s of common load balancers: whoever reuses a connection must be the one that ends idle ones. */
 const KEEP_ALIVE_MS = 75_000;
-/** Connections that wait to be let in: what is beyond is not heard at all, and its sender tries again a second later. The system may allow fewer. */
-export const BACKLOG = 4096;
+/**
+ * Connections that wait to be let in, and so the most that one turn of the loop lets in. A longer queue is no help
+ * against a crowd: whoever is at its end waits for all before it, where a sender that was not heard tries again.
+ */
+export const BACKLOG = 511;
 const MAX_HEAD_BYTES = 8192;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 

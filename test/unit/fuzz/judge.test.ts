@@ -61,6 +61,8 @@ describe('forgives', () => {
   test('a busy machine that let the limit of time pass, but not what it answered before', () => {
     const late = sighting([200, 408], { endedBy: 'server' });
     expect(isCutOffByTime(plan(), late)).toBe(true);
+    expect(isCutOffByTime(plan(), sighting([200, 408]))).toBe(true);
+    expect(isCutOffByTime(plan(), sighting([200, 401]))).toBe(false);
     expect(faultsOf(plan(), late, WRITTEN)).toEqual([]);
     expect(faultsOf(plan(), late, new Set())).not.toEqual([]);
   });
