@@ -16,7 +16,8 @@ import {
   type TopicPartition,
 } from '../../src/engine/ports.ts';
 import { type Emit, type EventName } from '../../src/kernel/emit.ts';
-import { InMemoryBroker, InMemorySource } from '../support/in-memory-source.ts';
+import { InMemoryBroker } from '../support/in-memory-broker.ts';
+import { InMemorySource } from '../support/in-memory-source.ts';
 
 /** Everything a source has said, in order, and the places where a test may interfere. */
 export class Recorder implements SourceEvents {

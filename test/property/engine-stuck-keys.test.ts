@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decodeMap } from '../../src/engine/offset-map.ts';
 import { DELIVERED } from '../../src/kernel/outcome.ts';
 import { committed, GROUP, makeWorld, tick, TOPIC, type World } from '../support/engine-world.ts';
-import { InMemoryBroker } from '../support/in-memory-source.ts';
+import { InMemoryBroker } from '../support/in-memory-broker.ts';
 import { settled } from '../support/manual-clock.ts';
 
 const RECORDS = 5000;

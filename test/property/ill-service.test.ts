@@ -9,7 +9,7 @@ import { Caller } from '../../src/resilience/caller.ts';
 import { Floodgate } from '../../src/resilience/floodgate.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { type Exchange } from '../../src/resilience/ports.ts';
-import { InMemoryBroker } from '../support/in-memory-source.ts';
+import { InMemoryBroker } from '../support/in-memory-broker.ts';
 import { ManualClock, settled } from '../support/manual-clock.ts';
 
 const TOPIC = 'payments.created';

@@ -3,7 +3,8 @@ import { type EngineOptions } from '../../src/engine/engine-options.ts';
 import { type DeadLetters, type Flow, type Schemas } from '../../src/engine/ports.ts';
 import { type EventName } from '../../src/kernel/emit.ts';
 import { type HoldCause, type Letter } from '../../src/kernel/outcome.ts';
-import { InMemoryBroker, type InMemorySource } from './in-memory-source.ts';
+import { InMemoryBroker } from './in-memory-broker.ts';
+import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { ScriptedFlow } from './scripted-flow.ts';
 

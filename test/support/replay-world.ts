@@ -15,7 +15,8 @@ import { type PlanParameters } from '../../src/replay/plan.ts';
 import { type Progress } from '../../src/replay/progress.ts';
 import { type ReplayReport } from '../../src/replay/report.ts';
 import { TokenBucket } from '../../src/resilience/token-bucket.ts';
-import { InMemoryBroker, type InMemorySource } from './in-memory-source.ts';
+import { InMemoryBroker } from './in-memory-broker.ts';
+import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 
 export const UPDATES = 'updates';

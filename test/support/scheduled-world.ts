@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { Engine } from '../../src/engine/engine.ts';
 import { encodeMap } from '../../src/engine/offset-map.ts';
 import { type Flow, type Job, type Schemas, type SourceRecord, type Step } from '../../src/engine/ports.ts';
-import { type Cancel, type Clock } from '../../src/kernel/clock.ts';
 import { DELIVERED, type HoldCause } from '../../src/kernel/outcome.ts';
-import { InMemoryBroker, type InMemorySource } from './in-memory-source.ts';
+import { InMemoryBroker } from './in-memory-broker.ts';
+import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
+import { clockOf, type Life, type Member, never, plannedOf } from './scheduled-member.ts';
 import { ScriptedFlow, type Started } from './scripted-flow.ts';
 import { type Item, Oracle, type Witnessed } from './world-oracle.ts';
 import { type Ending, type Kill, type Plan } from './world-plan.ts';
@@ -19,26 +20,6 @@ const STEPS_WITH_TROUBLE = 3;
 const TIME_AT_ONCE_MS = 1000;
 /** Far more than any world needs that gets on. */
 const TASKS_AT_MOST = 5000;
-
-interface Member {
-  readonly engine: Engine;
-  readonly source: InMemorySource;
-  readonly flow: ScriptedFlow;
-  readonly witnessed: Witnessed;
-  readonly life: Life;
-  /** Called for each step in an open batch when the batch is given back. */
-  readonly giveBack: Set<() => void>;
-  isFetching: boolean;
-  isLeaving: boolean;
-}
-
-/** Whether a process still acts. */
-interface Life {
-  alive: boolean;
-  /** The generation in which it died, while what it had sent may arrive. */
-  lateIn: number | null;
-  readonly end: PromiseWithResolvers<void>;
-}
 
 /**
  * A group of engines in which everything that is awaited goes on in the order that a scheduler of fast-check picks:
@@ -207,7 +188,7 @@ export class ScheduledWorld {
       flows: new Map<string, Flow<unknown, unknown>>([[TOPIC, flow]]),
       deadLetters: { write: async (record) => await this.#writeLetter(record, flow, witnessed, life) },
       schemas: this.#schemas(flow, life),
-      clock: this.#clockOf(life),
+      clock: clockOf(this.#clock, life),
       draw: () => 0.5,
       emit: (name) => {
         if (name !== 'barrier_incomplete') return;
@@ -313,7 +294,7 @@ export class ScheduledWorld {
 
   #block(flow: ScriptedFlow, life: Life, { record }: Job<unknown, unknown>): HoldCause | null {
     const item = this.oracle.of(record);
-    if (this.#woken.has(item) || !this.#recordOf(record)?.blocked) return null;
+    if (this.#woken.has(item) || !plannedOf(this.#plan, record)?.blocked) return null;
     void this.#answer(life, 'wake').then(() => {
       this.#woken.add(item);
       flow.signals?.wake(item.key);
@@ -326,7 +307,7 @@ export class ScheduledWorld {
     const asked = new Map<number, number>();
     flow.readings = (record) => {
       const schema = record.partition * 1000 + Number(record.offset);
-      if (!this.#recordOf(record)?.needsSchema || (asked.get(schema) ?? 0) > 1) return null;
+      if (!plannedOf(this.#plan, record)?.needsSchema || (asked.get(schema) ?? 0) > 1) return null;
       return { do: 'needs', schema };
     };
     return {
@@ -336,12 +317,6 @@ export class ScheduledWorld {
         return asked.get(id) === 1 ? { do: 'wait', forMs: 300, why: 'registry' } : { do: 'ready' };
       },
     };
-  }
-
-  /** What the plan says of a record. */
-  #recordOf({ partition, offset }: SourceRecord): Plan['records'][number] | undefined {
-    const { records } = this.#plan;
-    return records[(Number(offset) * 3 + partition) % records.length];
   }
 
   async #leave(member: Member): Promise<void> {
@@ -407,19 +382,6 @@ export class ScheduledWorld {
     });
   }
 
-  /** The clock as one process sees it: none of its timers runs once it is dead. */
-  #clockOf(life: Life): Clock {
-    const clock = this.#clock;
-    return {
-      nowMs: () => clock.nowMs(),
-      monotonicMs: () => clock.monotonicMs(),
-      after: (delayMs: number, task: () => void): Cancel =>
-        clock.after(delayMs, () => {
-          if (life.alive) task();
-        }),
-    };
-  }
-
   #isDone(): boolean {
     if (this.#actors > 0 || this.oracle.missing.length > 0) return false;
     for (let partition = 0; partition < this.#plan.partitions; partition += 1) {
@@ -432,8 +394,4 @@ export class ScheduledWorld {
   #living(): Member[] {
     return this.#members.filter(({ life }) => life.alive);
   }
-}
-
-async function never(): Promise<never> {
-  return await new Promise<never>(() => undefined);
 }

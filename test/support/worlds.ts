@@ -1,7 +1,8 @@
 import { Engine } from '../../src/engine/engine.ts';
 import { type Flow, type Job, type Step } from '../../src/engine/ports.ts';
 import { DELIVERED } from '../../src/kernel/outcome.ts';
-import { InMemoryBroker, type InMemorySource } from './in-memory-source.ts';
+import { InMemoryBroker } from './in-memory-broker.ts';
+import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { ScriptedFlow, type Started } from './scripted-flow.ts';
 

@@ -19,6 +19,7 @@ interface Place {
   /** `socket.bytesRead` when the last answer was given: more has come since, if it is more. Infinite as long as TLS is missing. */
   answeredBytes: number;
   heldBytes: number;
+  isSilenceLimited: boolean;
   isGone: boolean;
 }
 
@@ -107,12 +108,16 @@ export class Places {
     for (const places of [this.#strangers, this.#proven]) for (const place of places) this.#limitSilence(place);
   }
 
-  #limitSilence({ socket, working }: Place): void {
-    if (this.#silenceMs !== null && working === 0) socket.setTimeout(this.#silenceMs, () => socket.destroy());
+  #limitSilence(place: Place): void {
+    const { socket, working } = place;
+    if (this.#silenceMs === null || working > 0) return;
+    if (!place.isSilenceLimited) socket.on('timeout', () => socket.destroy());
+    place.isSilenceLimited = true;
+    socket.setTimeout(this.#silenceMs);
   }
 
   #enter(socket: Socket, answeredBytes: number): Place {
-    const place: Place = { socket, working: 0, answeredBytes, heldBytes: 0, isGone: false };
+    const place: Place = { socket, working: 0, answeredBytes, heldBytes: 0, isSilenceLimited: false, isGone: false };
     this.#bySocket.set(socket, place);
     if (this.#strangers.size + this.#proven.size >= this.#options.maxConnections) {
       const victim = this.#longest(() => true);

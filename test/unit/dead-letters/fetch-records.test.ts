@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fetchRecords, placeOf, type Wanted } from '../../../src/dead-letters/fetch-records.ts';
 import { type SourceRecord } from '../../../src/engine/ports.ts';
-import { InMemoryBroker, type InMemorySource } from '../../support/in-memory-source.ts';
+import { InMemoryBroker } from '../../support/in-memory-broker.ts';
+import { type InMemorySource } from '../../support/in-memory-source.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 
 const TOPIC = 'payments';

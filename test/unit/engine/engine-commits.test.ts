@@ -4,7 +4,7 @@ import { decodeMap } from '../../../src/engine/offset-map.ts';
 import { Fault } from '../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../src/kernel/outcome.ts';
 import { committed, GROUP, makeWorld, started, tick, TOPIC, type World } from '../../support/engine-world.ts';
-import { type InMemoryBroker } from '../../support/in-memory-source.ts';
+import { type InMemoryBroker } from '../../support/in-memory-broker.ts';
 import { settled } from '../../support/manual-clock.ts';
 
 /** A key that hangs, and others behind it that are done and committed. */

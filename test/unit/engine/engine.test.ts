@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Schemas } from '../../../src/engine/ports.ts';
 import { DELIVERED } from '../../../src/kernel/outcome.ts';
 import { committed, makeWorld, started, tick, TOPIC, type World } from '../../support/engine-world.ts';
-import { InMemoryBroker } from '../../support/in-memory-source.ts';
+import { InMemoryBroker } from '../../support/in-memory-broker.ts';
 import { settled } from '../../support/manual-clock.ts';
 
 describe('engine', () => {

@@ -173,6 +173,12 @@ test('when it ends, limits the silence of all but those that are worked on, and 
   places.begin(working.socket);
   places.endSilent(2000);
   expect([idle.silenceMs, working.silenceMs]).toEqual([2000, null]);
-  places.end(working.socket, true);
+  for (let n = 0; n < 3; n += 1) {
+    places.end(working.socket, true);
+    places.begin(working.socket);
+  }
   expect(working.silenceMs).toBe(2000);
+  expect(working.listenerCount('timeout')).toBe(1);
+  idle.emit('timeout');
+  expect([idle.isDestroyed, working.isDestroyed]).toEqual([true, false]);
 });
