@@ -30,11 +30,12 @@ export const WEBHOOKS: WrongSection = {
       happens: 'A webhook is answered 503.',
       see: '`result`: `unavailable`',
       events: ['writer_retry'],
-      does: 'Kafka has not acknowledged it in time, the registry was never reached, or there was no room. The sender comes again for about 4.5 days: nothing is lost.',
-      mend: 'Look at Kafka, at TOPIC_REVIEWS and its replicas in sync, at the registry.',
+      does: 'Kafka has not acknowledged it in time, the registry was never reached, or it was cut off half sent because newer ones needed the room. The sender comes again for about 4.5 days: nothing is lost.',
+      mend: 'Look at Kafka, at TOPIC_REVIEWS and its replicas in sync, at the registry. Without any of these: somebody opens many slow connections; keep them out in front of the port.',
       answers: ['webhook_refused'],
       shown: [
         ['integration/webhooks', 'is answered 503 with Retry-After while Kafka is away'],
+        ['process/slow-senders', 'webhooks come through while slow senders hold on to every connection there is'],
         [
           'unit/edges/http-server/webhooks',
           'says 503 with Retry-After while the writer is unavailable, and 200 when it is back',
