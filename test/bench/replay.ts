@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { BulkProducer } from './bulk-producer.ts';
 import { PARTITIONS } from './backlog.ts';
 import { BatchBuilder } from './record-batch.ts';
 import { type BenchResult, type Job } from './result.ts';
+import { percentile } from './statistics.ts';
 import { StatusSink } from './status-sink.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
@@ -24,6 +26,9 @@ const ID_SHARE = 0.4;
 /** Of the updates that are to be sent: when the replay is killed. */
 const KILL_SHARE = 0.5;
 const TICK_MS = 50;
+/** How long the live updates run before the replay begins. */
+const ALONE_MS = 20_000;
+const LOOK_EVERY_MS = 250;
 const LIMIT_MS = 30 * 60_000;
 const SEED = 20_261_121;
 
@@ -50,11 +55,18 @@ export const replay: Job = async ({ records, rate }, { say, signal }) => {
       await shops.close();
     });
     await until(world, 'the live group sends', () => world.sink.came > 0 || !live.alive);
-    const [first, second] = await carryOut(world);
+    const alone = await shops.delaysOf(async () => {
+      await sleep(ALONE_MS, undefined, { signal }).catch(() => undefined);
+    });
+    const starts: [Start, Start][] = [];
+    const beside = await shops.delaysOf(async () => {
+      starts.push(await carryOut(world));
+    });
     await shops.close();
     await until(world, 'the live group has come to its end', () => wrongOf(world) === 0, 60_000);
     await live.end();
-    return resultOf({ world, records, first, second, live: shops.written });
+    const [first, second] = starts[0]!;
+    return resultOf({ world, records, first, second, live: shops.written, alone, beside });
   } finally {
     for (const { what, error } of await opened.release()) say(`${what} could not be closed: ${error}`);
   }
@@ -107,6 +119,8 @@ interface Start {
   /** Updates that came meanwhile, live ones included. */
   readonly came: number;
   readonly report: ReplayReport | null;
+  /** Highest resident memory. */
+  readonly peakMb: number;
 }
 
 async function carryOut(world: World): Promise<[Start, Start]> {
@@ -130,12 +144,14 @@ async function timed(world: World, number: number, work: (child: Child) => Promi
   const startedMs = performance.now();
   const file = join(run.folder, `report-${String(number)}.json`);
   const child = await start(world, `replay ${String(number)}`, ['replay', '--id', 'bench', '--report', file]);
+  const memory = new PeakMemory(child.pid);
   await work(child);
   const { code } = await child.ended;
+  const peakMb = memory.end();
   const seconds = (performance.now() - startedMs) / 1000;
   const text = await readFile(file, 'utf8').catch(() => '');
   const report = text === '' ? null : (JSON.parse(text) as ReplayReport);
-  return { seconds, code, came: sink.came - before, report };
+  return { seconds, code, came: sink.came - before, report, peakMb };
 }
 
 async function start(
@@ -153,6 +169,28 @@ async function start(
   });
 }
 
+/** The highest resident memory of a process, looked at until it ends. */
+class PeakMemory {
+  #peakMb = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number | undefined) {
+    this.#timer = setInterval(() => {
+      try {
+        const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
+        this.#peakMb = Math.max(this.#peakMb, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+      } catch {
+        // It has ended.
+      }
+    }, LOOK_EVERY_MS);
+  }
+
+  end(): number {
+    clearInterval(this.#timer);
+    return this.#peakMb;
+  }
+}
+
 /** Live updates of the same transactions, evenly spread over the time. */
 class LiveShops {
   readonly #world: World;
@@ -162,6 +200,9 @@ class LiveShops {
   #next: number;
   #isOpen = true;
   #life: Promise<void> = Promise.resolve();
+  /** When an update was made that has not come yet, by its number. */
+  readonly #made = new Map<number, number>();
+  #delays: number[] = [];
   written = 0;
 
   constructor(world: World, firstNumber: number, rate: number) {
@@ -170,6 +211,19 @@ class LiveShops {
     this.#next = firstNumber + 1;
     const kafka = new kafkajs.Kafka({ brokers: [world.broker], logLevel: kafkajs.logLevel.NOTHING });
     this.#producer = kafka.producer({ maxInFlightRequests: 1, idempotent: true });
+    world.sink.onUpdate = (number) => {
+      const madeMs = this.#made.get(number);
+      if (madeMs === undefined) return;
+      this.#made.delete(number);
+      this.#delays.push(performance.now() - madeMs);
+    };
+  }
+
+  /** Milliseconds from the making of live updates to their first coming to the service, of those that come during `work`; ascending. */
+  async delaysOf(work: () => Promise<void>): Promise<readonly number[]> {
+    this.#delays = [];
+    await work();
+    return this.#delays.toSorted((a, b) => a - b);
   }
 
   async open(): Promise<void> {
@@ -201,6 +255,7 @@ class LiveShops {
     const number = this.#next;
     this.#next += 1;
     newest[id] = number;
+    this.#made.set(number, performance.now());
     return { key: nameOf(id), value: valueOf(id, number), partition: id % PARTITIONS };
   }
 }
@@ -275,9 +330,11 @@ interface Outcome {
   readonly first: Start;
   readonly second: Start;
   readonly live: number;
+  readonly alone: readonly number[];
+  readonly beside: readonly number[];
 }
 
-function resultOf({ world, records, first, second, live }: Outcome): BenchResult {
+function resultOf({ world, records, first, second, live, alone, beside }: Outcome): BenchResult {
   const { sink, newest } = world;
   const wrong = wrongOf(world);
   const { report } = second;
@@ -296,12 +353,30 @@ function resultOf({ world, records, first, second, live }: Outcome): BenchResult
       ['sent twice or repaired', String(doubled)],
       ['repaired, second start', String(report?.repaired ?? '-')],
       ['not the newest at the end', String(wrong)],
+      ['MB at most, of either start', Math.max(first.peakMb, second.peakMb).toFixed(0)],
+      ['live update, p50 and p99 ms, alone', delays(alone)],
+      ['live update, p50 and p99 ms, beside it', delays(beside)],
     ],
-    figures: { records, transactions: newest.length, live, first, second, came: sink.came, doubled, wrong },
+    figures: {
+      records,
+      transactions: newest.length,
+      live,
+      first,
+      second,
+      came: sink.came,
+      doubled,
+      wrong,
+      aloneMs: { p50: percentile(alone, 0.5), p99: percentile(alone, 0.99) },
+      besideMs: { p50: percentile(beside, 0.5), p99: percentile(beside, 0.99) },
+    },
     missed: [
       ...(wrong === 0 ? [] : [`${String(wrong)} transactions do not have their newest status`]),
       ...(second.code === 0 ? [] : [`the resumed replay ended with ${String(second.code)}`]),
       ...(report?.resumed === true ? [] : ['the second start did not resume the first']),
     ],
   };
+}
+
+function delays(sorted: readonly number[]): string {
+  return [0.5, 0.99].map((share) => percentile(sorted, share).toFixed(0)).join(' and ');
 }

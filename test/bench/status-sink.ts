@@ -16,6 +16,8 @@ export class StatusSink {
   /** Updates that came, repeats included. */
   came = 0;
   batches = 0;
+  /** Told the number of each update that comes. */
+  onUpdate: (number: number) => void = () => undefined;
 
   private constructor(ids: number) {
     this.last = new Uint32Array(ids);
@@ -54,8 +56,10 @@ export class StatusSink {
     const updates = JSON.parse(body) as Readonly<Record<string, { readonly acq_ref_id: string }>>;
     this.batches += 1;
     for (const [id, update] of Object.entries(updates)) {
-      this.last[Number(id.slice(1))] = Number(update.acq_ref_id);
+      const number = Number(update.acq_ref_id);
+      this.last[Number(id.slice(1))] = number;
       this.came += 1;
+      this.onUpdate(number);
     }
   }
 }
