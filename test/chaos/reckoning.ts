@@ -17,7 +17,7 @@ export interface Repeat {
   /** Who asked before, and who asked again. */
   readonly first: string;
   readonly again: string;
-  /** Null: never answered. */
+  /** Null: not answered with 200. */
   readonly firstEndedMs: number | null;
   readonly atMs: number;
   /** The same life again, after an attempt that came to no answer: a retry, not a record read twice. */
@@ -177,7 +177,7 @@ function* repeatsOf(
         transId,
         first: before.owner,
         again: now.owner,
-        firstEndedMs: before.status === null ? null : before.endedMs,
+        firstEndedMs: before.status === 200 ? before.endedMs : null,
         atMs: now.startedMs,
         isRetry,
       };
