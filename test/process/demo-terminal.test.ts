@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { ROOT } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
+import { onTerminal, type OnTerminal } from '../support/pseudo-terminal.ts';
 
 const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
@@ -10,44 +8,27 @@ const LEAVE_SCREEN = '\u001B[?1049l';
 const KEYS = 'poison record';
 const CTRL_C = '\u0003';
 
-let child: ChildProcess | null = null;
+let demo: OnTerminal | null = null;
 
 afterEach(() => {
-  if (child !== null && child.exitCode === null) child.kill('SIGKILL');
+  demo?.kill();
 });
 
-/** The demo on a pseudo terminal, which `script` of util-linux makes. */
-function startDemo() {
+function startDemo(): OnTerminal {
   const { brokers, registryUrl } = inject('kafka');
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    TERM: 'xterm-256color',
-    KAFKA_BROKERS: brokers.join(','),
-    SCHEMA_REGISTRY_URL: registryUrl,
-  };
-  const command = `'${process.execPath}' '${ROOT}src/bin.mjs' demo --rate 20`;
-  const started = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  child = started;
-  let shown = '';
-  started.stdout.on('data', (bytes: Buffer) => {
-    shown += bytes.toString('utf8');
-  });
-  return {
-    shown: () => shown,
-    press: (key: string) => started.stdin.write(key),
-    ended: once(started, 'exit').then(([code]) => code as number | null),
-  };
+  demo = onTerminal('demo --rate 20', { KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl });
+  return demo;
 }
 
-describe.runIf(process.platform === 'linux')('the demo on a terminal', () => {
+describe('the demo on a terminal', () => {
   test('draws a live picture, does what keys say, and gives the terminal back with exit code 0', async () => {
-    const demo = startDemo();
-    await eventually('the picture', () => demo.shown().includes(KEYS), 40_000);
-    demo.press('p');
-    await eventually('the answer to a key', () => demo.shown().includes('it becomes a dead letter'), 5_000);
-    demo.press('q');
-    expect(await demo.ended).toBe(0);
-    const shown = demo.shown();
+    const live = startDemo();
+    await eventually('the picture', () => live.shown().includes(KEYS), 40_000);
+    live.press('p');
+    await eventually('the answer to a key', () => live.shown().includes('it becomes a dead letter'), 5_000);
+    live.press('q');
+    expect(await live.ended).toBe(0);
+    const shown = live.shown();
     expect(shown.split(HIDE_CURSOR)).toHaveLength(2);
     expect(shown.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(shown.lastIndexOf(HIDE_CURSOR));
     const after = shown.slice(shown.lastIndexOf(LEAVE_SCREEN));
@@ -56,14 +37,14 @@ describe.runIf(process.platform === 'linux')('the demo on a terminal', () => {
   });
 
   test('a second Ctrl-C ends it at once, exit code 1, and still gives the cursor back', async () => {
-    const demo = startDemo();
+    const live = startDemo();
     // A connector that does not run yet ends so soon that a second Ctrl-C finds nobody.
-    await eventually('a connector that runs', () => /running.*, process/.test(demo.shown()), 40_000);
-    demo.press(CTRL_C);
-    await eventually('the end', () => demo.shown().includes('shops are closed'), 5_000);
-    demo.press(CTRL_C);
-    expect(await demo.ended).toBe(1);
-    const shown = demo.shown();
+    await eventually('a connector that runs', () => /running.*, process/.test(live.shown()), 40_000);
+    live.press(CTRL_C);
+    await eventually('the end', () => live.shown().includes('shops are closed'), 5_000);
+    live.press(CTRL_C);
+    expect(await live.ended).toBe(1);
+    const shown = live.shown();
     expect(shown.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(shown.lastIndexOf(HIDE_CURSOR));
     expect(shown).toContain(LEAVE_SCREEN);
   });
