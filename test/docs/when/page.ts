@@ -42,12 +42,12 @@ const QUESTIONS: readonly (readonly [Question, string, string])[] = [
   [
     'all_letters',
     'Everything becomes a dead letter',
-    'Read the newest letters: `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the floodgate holds before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again.',
+    '`npx fraud-connector dlq list --topic payments.created` counts them by reason, `dlq show` shows one ([dead-letters.md](dead-letters.md)): `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the floodgate holds before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again with `dlq redrive`.',
   ],
   [
     'lag_grows',
     'Lag grows',
-    'With a hold: as above. Without one: see `fraud_connector_inflight_records`. At SCORING_CONCURRENCY all the time: the service is too slow for your rate, or one key has too many of the records ([performance.md](performance.md)); more processes, or a higher SCORING_CONCURRENCY if the service allows it. Far below: see `fraud_connector_waiting_records` by cause. The lag that is shown stands still while partitions are paused, in a hold for example: `fraud_connector_oldest_uncommitted_age_seconds` then tells the truth.',
+    'With a hold: as above. Without one: see `fraud_connector_inflight_records`. At SCORING_CONCURRENCY all the time: the service is too slow for your rate, or one key has too many of the records ([performance.md](performance.md)); more processes, or a higher SCORING_CONCURRENCY if the service allows it. Far below: see `fraud_connector_waiting_records` by cause. The lag that is shown is at most ten seconds old.',
   ],
   [
     'webhook_refused',
