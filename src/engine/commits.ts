@@ -52,6 +52,8 @@ export class Commits {
   /** Records finished and in no successful commit. */
   #unsaved = 0;
   #unsavedSinceMs = 0;
+  /** How often what was unsaved has been forgotten: a commit that was under way then has nothing to take off. */
+  #forgotten = 0;
   #stalledSinceMs: number | null = null;
   /** Lowered for a broker that takes less. */
   #limit: number = METADATA_LIMIT;
@@ -107,7 +109,7 @@ export class Commits {
       this.forget();
       return;
     }
-    const saved = this.#unsaved;
+    const [saved, forgotten] = [this.#unsaved, this.#forgotten];
     for (const { partition, commit } of sayings)
       partition.doubtful = [...partition.doubtful.slice(1 - DOUBTS_KEPT), signOf(commit.offset, commit.metadata)];
     try {
@@ -124,7 +126,7 @@ export class Commits {
       partition.committedVersion = version;
       partition.doubtful = [];
     }
-    this.#unsaved -= saved;
+    if (forgotten === this.#forgotten) this.#unsaved -= saved;
     this.#unsavedSinceMs = clock.monotonicMs();
     this.#resume();
   }
@@ -165,6 +167,7 @@ export class Commits {
   /** What was finished for partitions that are lost is nobody's here any more. */
   forget(): void {
     this.#unsaved = 0;
+    this.#forgotten += 1;
     this.#resume();
   }
 }

@@ -293,12 +293,13 @@ export class Dispatcher {
   #settle(entry: Entry, settlement: Settlement): void {
     this.#forgetCause(entry, this.#clock.monotonicMs());
     this.count(settlement);
-    this.#parts.onSettled();
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
     const hadNext = entry.next !== null;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
+    // Afterwards: a commit that is due now says that it has ended, too.
+    this.#parts.onSettled();
     if (hadNext) this.#join(entry.tenure);
   }
 

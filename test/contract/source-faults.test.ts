@@ -183,18 +183,17 @@ describe('a source kafkajs, disturbed as only a cluster can,', () => {
   test('comes back by itself when it is thrown out of its group, and none of its commits is taken meanwhile', async () => {
     const topic = await world.createTopic(4);
     const groupId = randomUUID();
-    const evictable = memberships();
-    const group = [await members.keeper(groupId, [topic]), await members.keeper(groupId, [topic])];
-    const recorders = group.map(({ recorder }) => recorder);
-    await world.until(() => recorders.every(({ owned }) => owned.length === 2));
+    const evictable = membershipsOf(groupId);
+    const first = await members.keeper(groupId, [topic]);
+    await world.until(() => first.recorder.owned.length === 4);
     evictable.restore();
+    const recorders = [first.recorder, (await members.keeper(groupId, [topic])).recorder];
+    await world.until(() => recorders.every(({ owned }) => owned.length === 2));
     for (const partition of range(4)) await world.append(topic, partition, numbered(10));
     await world.until(() => recorders.every(({ values }) => values.length === 20));
-    const [first] = group;
-    if (first === undefined) throw new Error('nobody there');
     const at = first.recorder.assignments.at(-1)?.[0] ?? { topic, partition: 0 };
     const joinsBefore = first.recorder.assignments.length;
-    await evictable.evict(0);
+    await evictable.evict();
     // A commit of a member that the broker does not know.
     await expect(first.source.commit([{ ...at, offset: 7n, metadata: 'late' }])).rejects.toThrow(/KafkaJS/);
     expect(await world.committed(groupId, at)).not.toMatchObject({ metadata: 'late' });
@@ -321,8 +320,8 @@ describe('a source kafkajs, disturbed as only a cluster can,', () => {
   });
 });
 
-/** kafkajs' members that begin from now on, to be thrown out of their groups by their own coordinator. */
-function memberships(): { evict: (index: number) => Promise<void>; restore: () => void } {
+/** The member of a group that begins until `restore`, to be thrown out by its own coordinator. */
+function membershipsOf(wanted: string): { evict: () => Promise<void>; restore: () => void } {
   interface Group {
     readonly groupId: string;
     readonly memberId: string;
@@ -334,12 +333,13 @@ function memberships(): { evict: (index: number) => Promise<void>; restore: () =
   const { connect: original } = prototype;
   const groups: Group[] = [];
   prototype.connect = async function seen(this: Group): Promise<void> {
-    groups.push(this);
+    // Members of other tests may be on their way out, or come back, at the same time.
+    if (this.groupId === wanted) groups.push(this);
     await original.call(this);
   };
   return {
-    evict: async (index) => {
-      const group = groups[index];
+    evict: async () => {
+      const group = groups.at(-1);
       if (group === undefined) throw new Error('no such member');
       const { groupId, memberId } = group;
       await group.coordinator.leaveGroup({ groupId, memberId });
