@@ -14,6 +14,8 @@ export interface Item {
 export interface Witnessed {
   readonly open: Set<Item>;
   readonly unsaved: Map<Item, Tenure>;
+  /** What was under way in it when it had to join, or lost its partitions. */
+  readonly overdue: Set<Item>;
 }
 
 /**
@@ -38,7 +40,7 @@ export class Oracle {
 
   /** A process begins. */
   witness(): Witnessed {
-    const witnessed: Witnessed = { open: new Set(), unsaved: new Map() };
+    const witnessed: Witnessed = { open: new Set(), unsaved: new Map(), overdue: new Set() };
     this.#witnessed.add(witnessed);
     return witnessed;
   }
@@ -59,16 +61,27 @@ export class Oracle {
     return item;
   }
 
-  /** A step or a letter begins. */
+  /** A step begins. */
   started(by: Witnessed, item: Item): void {
-    for (const earlier of this.#byKey.get(item.key) ?? []) {
-      if (earlier === item) break;
-      if (!this.#done.has(earlier)) this.#fault(`${item.text} started before ${earlier.text} had ended`);
-    }
+    by.overdue.delete(item);
+    this.#inOrder(item);
     for (const other of this.#witnessed)
       for (const busy of other.open)
         if (busy.key === item.key && (other === by || !this.#excused.has(busy)))
           this.#fault(`${item.text} started beside ${busy.text}`);
+    by.open.add(item);
+  }
+
+  /**
+   * The letter of a step begins. A process whose step did not end before a join finishes it so, as long as it has not
+   * heard what it owns now: it is still the step that may be done twice, whatever its heir has come to meanwhile.
+   */
+  lettering(by: Witnessed, item: Item, tenure: Tenure | null): void {
+    if (!by.overdue.has(item) || tenure?.phase !== 'owned') {
+      this.started(by, item);
+      return;
+    }
+    this.#inOrder(item);
     by.open.add(item);
   }
 
@@ -108,6 +121,7 @@ export class Oracle {
 
   /** A process is dead, has lost a partition, or could not let all end before a join: what of it may be done twice. */
   excuse(by: Witnessed): void {
+    for (const item of by.open) by.overdue.add(item);
     for (const item of [...by.open, ...by.unsaved.keys()]) this.#excused.add(item);
   }
 
@@ -127,6 +141,13 @@ export class Oracle {
   /** Done twice without an excuse. */
   get unexcused(): readonly string[] {
     return [...this.#done].filter(([item, times]) => times > 1 && !this.#excused.has(item)).map(([{ text }]) => text);
+  }
+
+  #inOrder(item: Item): void {
+    for (const earlier of this.#byKey.get(item.key) ?? []) {
+      if (earlier === item) break;
+      if (!this.#done.has(earlier)) this.#fault(`${item.text} started before ${earlier.text} had ended`);
+    }
   }
 
   #says({ offset, metadata }: Commit, item: Item): boolean {
