@@ -33,7 +33,8 @@ export default defineConfig({
           name: 'real',
           include: folders('contract', 'integration', 'process'),
           globalSetup: ['test/support/global-setup.ts'],
-          testTimeout: 60_000,
+          // Only for what hangs: several processes and a broker share the cores of a small machine.
+          testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
         },

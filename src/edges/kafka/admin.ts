@@ -7,8 +7,6 @@ import { type Watermarks } from './offset-reader.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 
-/** For fetches of a consumer that is there to commit, and reads nothing. */
-const ONLY_MEMBER_WAIT_MS = 100;
 const WAIT_TRIES = 5;
 
 export interface TopicInfo {
@@ -100,7 +98,7 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
         const found = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
         return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
       }),
-    ...createGroupAdmin(asked, (groupId) => client.brisk.consumer({ groupId, maxWaitTimeInMs: ONLY_MEMBER_WAIT_MS })),
+    ...createGroupAdmin(asked),
     close: async () => {
       const open = connecting;
       connecting = null;

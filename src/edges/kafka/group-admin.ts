@@ -1,4 +1,4 @@
-import { type Admin, type Consumer } from 'kafkajs';
+import { type Admin } from 'kafkajs';
 
 /** Kafka's codes of errors. */
 const NON_EMPTY_GROUP = 68;
@@ -26,8 +26,7 @@ export interface GroupAdmin {
 /** Asks a connected admin client; `what` names the question in the message of its failure. */
 export type Asked = <T>(what: string, work: (admin: Admin) => Promise<T>) => Promise<T>;
 
-/** `consumerOf`: a consumer that is a member of this group once it runs, and waits for next to nothing. */
-export function createGroupAdmin(asked: Asked, consumerOf: (groupId: string) => Consumer): GroupAdmin {
+export function createGroupAdmin(asked: Asked): GroupAdmin {
   return {
     hasCommitted: async (groupId, topic) =>
       await asked(
@@ -54,35 +53,11 @@ export function createGroupAdmin(asked: Asked, consumerOf: (groupId: string) => 
       }),
     commitFor: async (groupId, topic, offsets) => {
       await asked(`committing for ${groupId}`, async (admin) => {
-        const { groups } = await admin.describeGroups([groupId]);
-        if (groups.some(({ members }) => members.length > 0)) throw new Error('the group has members');
-        await commitAsOnlyMember(consumerOf(groupId), topic, offsets);
+        const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+        await admin.setOffsets({ groupId, topic, partitions });
       });
     },
   };
-}
-
-/** What kafkajs' own `setOffsets` does, without its wait for a fetch that brings nothing, five seconds. */
-async function commitAsOnlyMember(
-  consumer: Consumer,
-  topic: string,
-  offsets: ReadonlyMap<number, bigint>,
-): Promise<void> {
-  await consumer.connect();
-  try {
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: async () => await Promise.resolve(),
-    });
-    consumer.pause([{ topic }]);
-    await consumer.commitOffsets(
-      [...offsets].map(([partition, offset]) => ({ topic, partition, offset: String(offset) })),
-    );
-  } finally {
-    await consumer.disconnect();
-  }
 }
 
 async function commitsOf(admin: Admin, groupId: string, topic: string): Promise<ReadonlyMap<number, GroupCommit>> {
