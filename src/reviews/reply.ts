@@ -19,6 +19,8 @@ export const STATUS_OF: Readonly<Record<WebhookResult, WebhookStatus>> = {
   unavailable: 503,
 };
 
+/** As the framework would write it: an answer must not tell who gave it. */
+const JSON_TYPE = 'application/json; charset=utf-8';
 /** How long the sender is asked to stay away, in seconds; its own backoff starts at 5 s (spec: Events). */
 const RETRY_AFTER_SECONDS = '5';
 
@@ -40,5 +42,5 @@ export function replyTo(result: WebhookResult): WebhookReply {
 }
 
 function reply(status: WebhookStatus, body: string, more: Readonly<Record<string, string>> = {}): WebhookReply {
-  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...more }, body };
+  return { status, headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...more }, body };
 }

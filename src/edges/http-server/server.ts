@@ -253,10 +253,7 @@ async function respond(request: FastifyRequest, handlers: HttpHandlers): Promise
 }
 
 function send(reply: FastifyReply, answer: Answer): void {
-  reply
-    .code(answer.status)
-    .headers({ ...answer.headers })
-    .send(answer.body);
+  reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
 /** What is refused for its head alone. */
