@@ -21,6 +21,7 @@ export async function sendPlan(url: URL, plan: Plan): Promise<Sighting> {
       noDelay: true,
     });
     let endedBy: Sighting['endedBy'] = 'server';
+    const beganMs = performance.now();
     const timer = setTimeout(() => {
       endedBy = 'late';
       socket.destroy();
@@ -46,7 +47,7 @@ export async function sendPlan(url: URL, plan: Plan): Promise<Sighting> {
       clearTimeout(timer);
       clearTimeout(quiet);
       if (endedBy !== 'reset') reader.end();
-      resolve({ statuses: reader.statuses, wrong: reader.wrong, endedBy });
+      resolve({ statuses: reader.statuses, wrong: reader.wrong, endedBy, lastedMs: performance.now() - beganMs });
     });
     socket.on('connect', () => {
       writePieces(

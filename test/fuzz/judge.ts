@@ -7,25 +7,32 @@ export interface Sighting {
   readonly wrong: string | null;
   /** `ours`: we had what we waited for. `late`: neither answers nor an end came in a long time. */
   readonly endedBy: 'server' | 'ours' | 'reset' | 'late';
+  /** From its first byte to its end. */
+  readonly lastedMs: number;
 }
+
+/** The server's limit for one request. */
+const REQUEST_LIMIT_MS = 2000;
 
 /** What an error that is no answer to a certain request is told with. */
 const OF_THE_CONNECTION = new Set([400, 405, 408]);
 
 /**
  * Whether the server's limit of time ended a connection on which all was sent at once: this machine was busy, and what
- * came later was not read. Nothing is wrong with it.
+ * came later was not read. Nothing is wrong with it. What was sent and not read makes the end a reset, and with that the
+ * last answer may be lost on its way.
  */
-export function isCutOffByTime({ open }: Plan, { statuses, endedBy }: Sighting): boolean {
+export function isCutOffByTime({ open }: Plan, { statuses, endedBy, lastedMs }: Sighting): boolean {
   if (open || endedBy === 'late') return false;
-  return statuses.at(-1) === 408 || (statuses.length === 0 && endedBy !== 'ours');
+  if (statuses.at(-1) === 408 || (statuses.length === 0 && endedBy !== 'ours')) return true;
+  return endedBy === 'reset' && lastedMs >= REQUEST_LIMIT_MS;
 }
 
 /** What is wrong with one connection, as sentences; `written`: ids of all that has been written. */
 export function faultsOf(plan: Plan, sighting: Sighting, written: ReadonlySet<string>): readonly string[] {
   const { wrong, endedBy } = sighting;
   const isLate = isCutOffByTime(plan, sighting);
-  const statuses = isLate ? sighting.statuses.slice(0, -1) : sighting.statuses;
+  const statuses = sighting.statuses.at(-1) === 408 && isLate ? sighting.statuses.slice(0, -1) : sighting.statuses;
   const faults = statuses.flatMap((status, at) => {
     const isLast = at === statuses.length - 1;
     return answerFaults(plan, { status, at, isLast }, written);

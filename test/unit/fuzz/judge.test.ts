@@ -23,6 +23,7 @@ const sighting = (statuses: readonly number[], change: Partial<Sighting> = {}): 
   statuses,
   wrong: null,
   endedBy: 'ours',
+  lastedMs: 5,
   ...change,
 });
 const WRITTEN = new Set(['a']);
@@ -38,6 +39,7 @@ describe('finds', () => {
     ['a 200 for what was not signed', plan(), sighting([200, 200]), WRITTEN],
     ['another status', plan(), sighting([200, 400]), WRITTEN],
     ['an answer too few', plan(), sighting([200], { endedBy: 'server' }), WRITTEN],
+    ['a reset before the limit of time', plan(), sighting([200], { endedBy: 'reset', lastedMs: 1900 }), WRITTEN],
     ['an answer too many', plan(), sighting([200, 401, 401]), WRITTEN],
     ['answers in another order', plan(), sighting([401, 200]), WRITTEN],
     ['what is not documented', plan(), sighting([200, 401], { wrong: 'a header' }), WRITTEN],
@@ -65,5 +67,11 @@ describe('forgives', () => {
     expect(isCutOffByTime(plan(), sighting([200, 401]))).toBe(false);
     expect(faultsOf(plan(), late, WRITTEN)).toEqual([]);
     expect(faultsOf(plan(), late, new Set())).not.toEqual([]);
+  });
+
+  test('a reset at the limit of time, which may have taken the last answer with it, but not what came before', () => {
+    const reset = sighting([200], { endedBy: 'reset', lastedMs: 2000 });
+    expect(faultsOf(plan(), reset, WRITTEN)).toEqual([]);
+    expect(faultsOf(plan(), reset, new Set())).not.toEqual([]);
   });
 });
