@@ -12,6 +12,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Runs `task` once, at or after `delayMs` from now. */
   after(delayMs: number, task: () => void): Cancel;
+  /** Runs `task` once, when what has come in by now has been handled: soon, but behind others who are as soon. */
+  soon(task: () => void): void;
 }
 
 /** A number from 0 (included) to 1 (excluded). Chance, as an argument. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createKafkaWriter } from '../../src/edges/kafka/writer.ts';
+import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { type KafkaAndRegistry, startKafka } from '../../src/sandbox/broker/start.ts';
 import { isContiguous, Members, offsetsByPartition, range } from './members.ts';
 import { Pulse } from './pulse.ts';
-import { type KafkaWorld, kafkaWorld, type Recorder } from './worlds.ts';
+import { connect, type KafkaWorld, kafkaWorld, type Recorder } from './worlds.ts';
 
 const PARTITIONS = 6;
 
@@ -238,5 +240,52 @@ describe('a source kafkajs over three nodes', { timeout: 150_000 }, () => {
     );
     await goesOn(recorders);
     expect(await faultsOf(recorders)).toEqual([]);
+  });
+
+  test('writes what it acknowledges, once at its place and in order, while leaders move', async () => {
+    topic = `written-${randomUUID()}`;
+    await world.raw.createTopics({
+      topics: [{ topic, replicaAssignment: replicas(0), configEntries: [{ name: 'min.insync.replicas', value: '1' }] }],
+    });
+    const { client, emit } = connect(kafka.brokers);
+    const writer = createKafkaWriter({ client, emit, clock: systemClock, draw: systemDraw });
+    const places = new Map<string, string>();
+    const ending = new AbortController();
+    // Several at once for each key, so that a request holds many partitions and a partition many records.
+    const writers = range(4 * PARTITIONS).map(async (key) => {
+      for (let n = 0; !ending.signal.aborted; n += 1) {
+        const value = `${String(key)}:${String(n)}`;
+        const record = { topic, key: Buffer.from(String(key)), value: Buffer.from(value), headers: { a: '1' } };
+        const outcome = await writer.write(record, 30_000);
+        if (outcome.do === 'written') places.set(value, `${String(outcome.partition)}:${String(outcome.offset)}`);
+      }
+    });
+    for (const round of [1, 2, 3]) {
+      const before = places.size;
+      await world.raw.alterPartitionReassignments({ topics: [{ topic, partitionAssignment: replicas(round) }] });
+      await world.until(() => places.size > before + 2000);
+    }
+    ending.abort();
+    await Promise.all(writers);
+    await writer.close();
+
+    const member = await members.keeper(groupId, [topic]);
+    await Promise.all(range(PARTITIONS).map(async (partition) => await world.append(topic, partition, ['the end'])));
+    await world.until(() => member.recorder.values.filter((value) => value === 'the end').length === PARTITIONS);
+    const found = member.recorder.received.map((read) => ({
+      value: String(read.value),
+      place: `${String(read.partition)}:${String(read.offset)}`,
+    }));
+    const byPlace = new Map(found.map(({ place, value }) => [place, value]));
+    expect([...places].filter(([value, place]) => byPlace.get(place) !== value)).toEqual([]);
+    // A repeat may follow its first; nothing older follows anything newer.
+    const newest = new Map<string, number>();
+    const overtaken = found.filter(({ value }) => {
+      const [key = '', n = ''] = value.split(':');
+      const last = newest.get(key) ?? -1;
+      newest.set(key, Math.max(last, Number(n)));
+      return Number(n) < last;
+    });
+    expect(overtaken).toEqual([]);
   });
 });

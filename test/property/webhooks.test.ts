@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type WriteOutcome } from '../../src/engine/ports.ts';
+import { pause } from '../../src/kernel/clock.ts';
 import { createReviewsBridge } from '../../src/reviews/bridge.ts';
 import { readEvent } from '../../src/reviews/parse.ts';
 import { type WebhookRequest } from '../../src/reviews/ports.ts';
@@ -22,6 +23,7 @@ const OPTIONS: VerifyOptions = {
   timestampForms: TIMESTAMP_FORMS,
   toleranceSeconds: 300,
 };
+const DEADLINE_MS = 3000;
 const OTHER_SECRETS = ['another-secret-of-24-bytes', 'a-third-secret-of-24-bytes!'] as const;
 
 interface Signed {
@@ -281,10 +283,10 @@ describe('the receiver', () => {
         ends.push(world.endOf({ rawHeaders, body }, proof === 'right'));
         if (rest) await settled();
       }
-      // What the writer never answers ends by its deadline.
+      // What is not acknowledged in time ends by the writer's deadline, and who joined it by its own.
       for (let turn = 0; turn < 4; turn += 1) {
         await settled();
-        world.clock.advance(3000);
+        world.clock.advance(DEADLINE_MS);
       }
       const all = await Promise.all(ends);
       expect(
@@ -319,7 +321,10 @@ function receiverWorld(outcomes: readonly (WriteOutcome | 'throws' | 'late')[]) 
     attempted.push(body);
     const outcome = left.shift() ?? { do: 'written', partition: 0, offset: 1n };
     if (outcome === 'throws') throw new Error('no');
-    if (outcome === 'late') return await new Promise<WriteOutcome>(() => {});
+    if (outcome === 'late') {
+      await pause(clock, DEADLINE_MS);
+      return { do: 'unavailable', error: 'not in time' };
+    }
     if (outcome.do === 'written') acknowledged.add(body);
     return await Promise.resolve(outcome);
   };
@@ -335,7 +340,7 @@ function receiverWorld(outcomes: readonly (WriteOutcome | 'throws' | 'late')[]) 
     emit: (name) => {
       if (name === 'webhook') counted += 1;
     },
-    options: { ...OPTIONS, toleranceSeconds: 300, publishTimeoutMs: 3000 },
+    options: { ...OPTIONS, toleranceSeconds: 300, publishTimeoutMs: DEADLINE_MS },
   });
   const endOf = async (request: WebhookRequest, isAuthentic: boolean): Promise<End> => {
     const { status } = await bridge.handle(request);

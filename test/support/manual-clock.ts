@@ -33,6 +33,11 @@ export class ManualClock implements Clock {
     };
   }
 
+  /** With the next promise reactions. */
+  soon(task: () => void): void {
+    queueMicrotask(task);
+  }
+
   /** Timers that have not run yet. */
   get pending(): number {
     return this.#timers.size;

@@ -37,6 +37,11 @@ export function clockOf(clock: ManualClock, life: Life): Clock {
       clock.after(delayMs, () => {
         if (life.alive) task();
       }),
+    soon: (task: () => void): void => {
+      clock.soon(() => {
+        if (life.alive) task();
+      });
+    },
   };
 }
 

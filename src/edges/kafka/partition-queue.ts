@@ -25,21 +25,27 @@ export interface QueueOptions {
   readonly partition: number;
   readonly clock: Clock;
   readonly draw: Draw;
-  /** Never rejects. */
-  readonly send: (partition: number, records: readonly OutgoingRecord[]) => Promise<SendResult>;
+  /** There is something to send: calls `next` and `end`, or `goAlone`, when its turn has come. */
+  readonly join: (queue: PartitionQueue) => void;
+  /** Sends this partition alone. Never rejects. */
+  readonly send: (partition: number, outgoing: readonly Outgoing[]) => Promise<SendResult>;
   readonly onRetry: (error: string) => void;
 }
 
 /**
- * The records of one partition, in order: one send at a time, and what comes meanwhile makes up the next. A failed send is
- * repeated from its first record that still has time, so nothing overtakes. A batch that is refused is cut in half until
- * the record that is meant stands alone.
+ * The records of one partition, in order: one send at a time, and what comes meanwhile makes up the next. A batch that is
+ * refused is cut in half until the record that is meant stands alone.
+ *
+ * - resting: nothing is there to be sent. Left by `push`.
+ * - joined: waits to be sent together with other partitions, or is. Left by `end` and `goAlone`.
+ * - alone: a send has failed; it is repeated from its first record that still has time, so nothing overtakes, until one
+ *   has been acknowledged.
  */
 export class PartitionQueue {
   readonly #options: QueueOptions;
   readonly #nap: Nap;
   #waiting: Outgoing[] = [];
-  #busy = false;
+  #resting = true;
   #closed = false;
   #limit = MOST_RECORDS;
 
@@ -48,9 +54,15 @@ export class PartitionQueue {
     this.#nap = new Nap(options.clock);
   }
 
+  get partition(): number {
+    return this.#options.partition;
+  }
+
   push(outgoing: Outgoing): void {
     this.#waiting.push(outgoing);
-    if (!this.#busy) void this.#pump();
+    if (!this.#resting) return;
+    this.#resting = false;
+    this.#options.join(this);
   }
 
   /** Ends the waits between retries; the caller has settled what is left. */
@@ -59,29 +71,53 @@ export class PartitionQueue {
     this.#nap.wake();
   }
 
-  async #pump(): Promise<void> {
-    const { partition, draw, send, onRetry } = this.#options;
-    this.#busy = true;
-    let failures = 0;
-    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
-      const result = await send(
-        partition,
-        batch.map(({ record }) => record),
-      );
+  /** What `next` has answered was sent together with other partitions. */
+  end(batch: readonly Outgoing[], result: SendResult): void {
+    if (result.do === 'failed') void this.#repeat(result.error);
+    else {
+      this.#settle(batch, result);
+      this.rest();
+    }
+  }
+
+  /** Its turn does not come. */
+  goAlone(): void {
+    void this.#repeat(null);
+  }
+
+  /** Rests, or joins again if there is more to send. */
+  rest(): void {
+    this.#resting = this.#waiting.length === 0;
+    if (!this.#resting) this.#options.join(this);
+  }
+
+  /** `error`: of a send that has failed. */
+  async #repeat(error: string | null): Promise<void> {
+    const { partition, send } = this.#options;
+    if (error !== null) await this.#wait(error, 0);
+    let failures = error === null ? 0 : 1;
+    for (let batch = this.next(); batch.length > 0; batch = this.next()) {
+      const result = await send(partition, batch);
       if (result.do === 'failed') {
-        onRetry(result.error);
-        if (!this.#closed) await this.#nap.sleep(backoffMs(failures, draw, FIRST_RETRY_MS, LAST_RETRY_MS));
+        await this.#wait(result.error, failures);
         failures += 1;
         continue;
       }
       failures = 0;
       this.#settle(batch, result);
+      if (result.do === 'written') break;
     }
-    this.#busy = false;
+    this.rest();
+  }
+
+  async #wait(error: string, failures: number): Promise<void> {
+    const { onRetry, draw } = this.#options;
+    onRetry(error);
+    if (!this.#closed) await this.#nap.sleep(backoffMs(failures, draw, FIRST_RETRY_MS, LAST_RETRY_MS));
   }
 
   /** The head of the queue, without what has run out of time. Stays in the queue until it is settled. */
-  #next(): readonly Outgoing[] {
+  next(): readonly Outgoing[] {
     if (this.#closed) this.#waiting = [];
     this.#waiting = this.#waiting.filter((outgoing) => !outgoing.isSettled());
     let bytes = 0;

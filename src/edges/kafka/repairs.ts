@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
 import { followCoordinator } from './coordinator-repair.ts';
 import { type ConsumerGroup, type Runner } from './group-internals.ts';
+import { type AskingPool, tellRefusals } from './refusal-repair.ts';
 import { forgetFailures } from './retry-repair.ts';
+import { type Connection, giveUpSilent } from './silence-repair.ts';
+import { encodeRecord, growUnzeroed, type GrowingBuffer, type ProduceResponse, tellAll } from './write-repair.ts';
 
 const REPAIRED_VERSION = '2.2.4';
 const LOADING = 'GROUP_LOAD_IN_PROGRESS';
@@ -14,7 +17,7 @@ interface RequestQueue {
 const repaired = new WeakSet<object>();
 
 /**
- * Mends five defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
+ * Mends nine defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
  *
  * - An idle connection looks every millisecond after requests that wait, also when none does (2 % of a core for nothing,
  *   and a warning of Node's about negative delays). Whoever adds a request that has to wait starts the timer itself, so
@@ -25,6 +28,10 @@ const repaired = new WeakSet<object>();
  * - A join ends the consumer when the group's coordinator has not read the group from its log yet. Here it is repeated.
  * - A member stays with a coordinator that is gone: `followCoordinator`.
  * - Failures are counted for as long as no join comes: `forgetFailures`.
+ * - Writing a small record costs many times what its bytes do: `encodeRecord`.
+ * - Of a write to several partitions that one of them has refused, the answers of the others are lost: `tellAll`.
+ * - A connection that has fallen silent is kept, and all that is asked on it times out: `giveUpSilent`.
+ * - A right that is missing on a group looks like a group without a coordinator: `tellRefusals`.
  */
 export function repairKafkajs(): boolean {
   const load = createRequire(import.meta.url);
@@ -40,6 +47,9 @@ export function repairKafkajs(): boolean {
       },
     );
     once((load('kafkajs/src/consumer/runner') as { readonly prototype: Runner }).prototype, forgetFailures);
+    once((load('kafkajs/src/cluster/brokerPool') as { readonly prototype: AskingPool }).prototype, tellRefusals);
+    once((load('kafkajs/src/network/connection') as { readonly prototype: Connection }).prototype, giveUpSilent);
+    repairWrites(load);
     return true;
   } catch {
     return false;
@@ -50,6 +60,16 @@ function once<T extends object>(prototype: T, repair: (prototype: T) => void): v
   if (repaired.has(prototype)) return;
   repair(prototype);
   repaired.add(prototype);
+}
+
+/** For what kafkajs reads when it writes for the first time. */
+function repairWrites(load: NodeJS.Require): void {
+  once((load('kafkajs/src/protocol/encoder') as { readonly prototype: GrowingBuffer }).prototype, growUnzeroed);
+  once(load('kafkajs/src/protocol/requests/produce/v3/response') as ProduceResponse, tellAll);
+  const path = 'kafkajs/src/protocol/recordBatch/record/v0';
+  load(path);
+  const module = load.cache[load.resolve(path)];
+  if (module !== undefined) module.exports = encodeRecord;
 }
 
 function quietIdleQueues(prototype: RequestQueue): void {

@@ -1,7 +1,8 @@
-import { type PartitionMetadata, type Partitioners, type Producer } from 'kafkajs';
+import { type PartitionMetadata, type Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
 import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
 import { type Clock, type Draw, within } from '../../kernel/clock.ts';
-import { causeCode, kafkaErrorName } from './errors.ts';
+import { type Batch, Bundles } from './bundles.ts';
+import { causeCode, kafkaErrorName, nameOfAnswer } from './errors.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type Outgoing, PartitionQueue, type SendResult } from './partition-queue.ts';
 import { WRITE_TIMEOUT_MS } from './settings.ts';
@@ -10,16 +11,14 @@ const METADATA_MAX_AGE_MS = 60_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
 const DISCONNECT_MS = 5000;
+/** No node has this number. */
+const UNKNOWN_LEADER = -1;
+const UNACKNOWLEDGED = 'UNACKNOWLEDGED';
 /** About what a record costs beyond its key, value and headers. */
 const RECORD_OVERHEAD = 70;
 
 const TOO_LARGE: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
-const INVALID: ReadonlySet<string> = new Set([
-  'INVALID_RECORD',
-  'INVALID_TIMESTAMP',
-  'POLICY_VIOLATION',
-  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
-]);
+const INVALID: ReadonlySet<string> = new Set(['INVALID_RECORD', 'POLICY_VIOLATION', 'UNSUPPORTED_FOR_MESSAGE_FORMAT']);
 
 type Partitioner = ReturnType<typeof Partitioners.DefaultPartitioner>;
 
@@ -38,11 +37,13 @@ export interface TopicWriterOptions {
 export class TopicWriter {
   readonly #options: TopicWriterOptions;
   readonly #queues = new Map<number, PartitionQueue>();
+  readonly #bundles: Bundles;
   readonly #open = new Set<Outgoing>();
   readonly #nap: Nap;
   #connecting: Promise<void> | null = null;
   /** Ours alone, so that the partitioner need not be given a copy for each record. */
   #partitions: PartitionMetadata[] = [];
+  #leaders: ReadonlyMap<number, number> = new Map();
   #learntAtMs = 0;
   #learning = false;
   #unplaced: Outgoing[] = [];
@@ -52,6 +53,11 @@ export class TopicWriter {
   constructor(options: TopicWriterOptions) {
     this.#options = options;
     this.#nap = new Nap(options.clock);
+    this.#bundles = new Bundles({
+      clock: options.clock,
+      leaderOf: (partition) => this.#leaders.get(partition) ?? UNKNOWN_LEADER,
+      send: async (batches) => await this.#send(batches),
+    });
   }
 
   /** Resolves when the record is settled, at the latest after `deadlineMs`; never rejects. */
@@ -117,7 +123,13 @@ export class TopicWriter {
       clock,
       draw,
       onRetry,
-      send: async (to, records) => await this.#send(to, records),
+      join: (joining) => {
+        this.#bundles.join(joining);
+      },
+      send: async (to, outgoing) => {
+        const [result] = await this.#send([{ partition: to, outgoing }]);
+        return result ?? { do: 'failed', error: UNACKNOWLEDGED };
+      },
     });
     this.#queues.set(partition, queue);
     return queue;
@@ -133,6 +145,7 @@ export class TopicWriter {
         const partitions = await partitionsOf(topic);
         if (partitions.length > 0) {
           this.#partitions = [...partitions];
+          this.#leaders = new Map(partitions.map(({ partitionId, leader }) => [partitionId, leader]));
           this.#learntAtMs = clock.monotonicMs();
           break;
         }
@@ -152,29 +165,38 @@ export class TopicWriter {
     for (const outgoing of waiting) this.#place(outgoing);
   }
 
-  async #send(partition: number, records: readonly OutgoingRecord[]): Promise<SendResult> {
+  async #send(batches: readonly Batch[]): Promise<readonly SendResult[]> {
     try {
       await this.#connect();
+      const messages = batches.flatMap(({ partition, outgoing }) =>
+        outgoing.map(({ record: { key, value, headers } }) => ({ partition, key, value, headers })),
+      );
       const answers = await this.#options.producer.send({
         topic: this.#options.topic,
         acks: -1,
         timeout: WRITE_TIMEOUT_MS,
-        messages: records.map(({ key, value, headers }) => ({ partition, key, value, headers: { ...headers } })),
+        messages,
       });
-      const answer = answers.find((of) => of.partition === partition);
-      // kafkajs can resolve without having sent a partition whose leader moved; then its answer lacks it.
-      if (answer === undefined || answer.errorCode !== 0 || answer.baseOffset === undefined)
-        return this.#failed('UNACKNOWLEDGED');
-      return { do: 'written', baseOffset: BigInt(answer.baseOffset) };
+      return batches.map(({ partition }) => this.#judged(answers.find((of) => of.partition === partition)));
     } catch (error) {
-      const code = causeCode(error) ?? '';
-      if (TOO_LARGE.has(code)) return { do: 'refused', why: 'too_large' };
-      if (INVALID.has(code)) return { do: 'refused', why: 'invalid' };
-      return this.#failed(kafkaErrorName(error));
+      const result = this.#unwritten(causeCode(error) ?? '', kafkaErrorName(error));
+      // Of several it is not known which one was meant: each is tried alone.
+      const isKnown = result.do === 'failed' || batches.length === 1;
+      return batches.map(() => (isKnown ? result : { do: 'failed', error: kafkaErrorName(error) }));
     }
   }
 
-  #failed(error: string): SendResult {
+  /** kafkajs can resolve without having sent a partition whose leader moved; then its answer lacks it. */
+  #judged(answer: RecordMetadata | undefined): SendResult {
+    if (answer?.errorCode === 0 && answer.baseOffset !== undefined)
+      return { do: 'written', baseOffset: BigInt(answer.baseOffset) };
+    const code = answer === undefined || answer.errorCode === 0 ? UNACKNOWLEDGED : nameOfAnswer(answer.errorCode);
+    return this.#unwritten(code, code);
+  }
+
+  #unwritten(code: string, error: string): SendResult {
+    if (TOO_LARGE.has(code)) return { do: 'refused', why: 'too_large' };
+    if (INVALID.has(code)) return { do: 'refused', why: 'invalid' };
     this.#error = error;
     void this.#learn();
     return { do: 'failed', error };

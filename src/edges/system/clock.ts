@@ -11,6 +11,9 @@ export const systemClock: Clock = {
       clearTimeout(timer);
     };
   },
+  soon: (task) => {
+    setImmediate(task);
+  },
 };
 
 /** The machine's chance. */

@@ -86,6 +86,9 @@ const machineClock: Clock = {
       clearTimeout(timer);
     };
   },
+  soon: (task) => {
+    setImmediate(task);
+  },
 };
 
 /** Starts the screening service of the spec, its control included. Throws `PORT_TAKEN` or `USAGE`. */

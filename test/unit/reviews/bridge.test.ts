@@ -102,20 +102,34 @@ describe('asks the sender to come again', () => {
     expect((await send()).status).toBe(503);
   });
 
-  test('when the writer gives no answer in time, and never says 200 before the acknowledgement', async () => {
+  test('when the writer is out of time, and never says 200 before the acknowledgement', async () => {
+    const { send, outcomes } = setUp();
+    const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
+    outcomes.push(promise);
+    let answered = false;
+    const reply = send().finally(() => {
+      answered = true;
+    });
+    await settled();
+    expect(answered).toBe(false);
+    resolve(AWAY);
+    expect((await reply).status).toBe(503);
+    expect((await send()).status).toBe(200);
+  });
+
+  test('at the deadline of a repeat, whose event is being written for longer than that', async () => {
     const { send, clock, outcomes } = setUp();
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     outcomes.push(promise);
-    const reply = send();
+    const first = send();
     await settled();
-    clock.advance(2999);
+    clock.advance(2000);
+    const repeat = send();
     await settled();
-    expect(clock.pending).toBe(1);
-    clock.advance(1);
-    expect((await reply).status).toBe(503);
+    clock.advance(3000);
+    expect((await repeat).status).toBe(503);
     resolve(WRITTEN);
-    await settled();
-    expect((await send()).status).toBe(200);
+    expect((await first).status).toBe(200);
   });
 
   test('when the value cannot be encoded, and tells a person', async () => {

@@ -14,8 +14,11 @@ class Scripted {
     clock: this.clock,
     draw: () => 0.5,
     onRetry: () => {},
-    send: async (_partition, records) => {
-      this.sent.push(records.map(({ value }) => String(value)));
+    join: (queue) => {
+      queue.goAlone();
+    },
+    send: async (_partition, outgoing) => {
+      this.sent.push(outgoing.map(({ record }) => String(record.value)));
       return await new Promise((resolve) => {
         this.#answers.push(resolve);
       });
