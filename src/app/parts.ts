@@ -1,29 +1,51 @@
 import { type Config } from '../config/config.ts';
 import { createKafkaClient, type KafkaClient } from '../edges/kafka/client.ts';
+import { OauthTokens } from '../edges/kafka/oauth-token.ts';
+import { type KafkaSasl } from '../edges/kafka/sasl.ts';
 import { createSchemaRegistry, type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
-import { type Clock } from '../kernel/clock.ts';
+import { systemClock } from '../edges/system/clock.ts';
+import { ownVersion } from '../edges/system/package-info.ts';
 import { type Emit } from '../kernel/emit.ts';
+import { type ConnectingParts, connectTo } from './connecting.ts';
+import { Secrets } from './secrets.ts';
 
-/** The Kafka client of a configuration; opens nothing. */
-export function kafkaOf({ kafka }: Config, emit: Emit): KafkaClient {
-  const { brokers, clientId, sessionTimeoutMs } = kafka;
-  return createKafkaClient({ brokers, clientId, sessionTimeoutMs }, emit);
+/** For one request, connecting included. */
+const REGISTRY_TIMEOUT_MS = 3000;
+
+/** The Kafka client of a configuration; opens nothing. `secrets` as they are followed; unless given, those read at start. */
+export function kafkaOf(config: Config, emit: Emit, secrets: Secrets = new Secrets(config)): KafkaClient {
+  const { brokers, clientId, sessionTimeoutMs } = config.kafka;
+  const tls = secrets.kafkaTls?.now;
+  return createKafkaClient({ brokers, clientId, sessionTimeoutMs, tls, sasl: saslOf(config, secrets) }, emit);
 }
 
-/** The schema registry of a configuration; opens nothing. `password` null: the one that was read at start. */
+function saslOf({ kafka: { sasl } }: Config, secrets: Secrets): KafkaSasl | undefined {
+  if (sasl === null) return undefined;
+  const secret = (): string => secrets.kafkaSecret();
+  if (sasl.mechanism !== 'oauthbearer') return { mechanism: sasl.mechanism, username: sasl.username, password: secret };
+  const { mechanism, tokenUrl: url, clientId, scope } = sasl;
+  const userAgent = `fraud-screening-connector/${ownVersion()}`;
+  return { mechanism, tokens: new OauthTokens({ url, clientId, clientSecret: secret, scope, userAgent }, systemClock) };
+}
+
+/** The schema registry of a configuration; opens nothing. `secrets` as they are followed; unless given, those read at start. */
 export function registryOf(
-  { registry, kafka }: Config,
-  deps: { readonly clock: Clock },
-  password: (() => string | null) | null = null,
+  config: Config,
+  parts: ConnectingParts,
+  secrets: Secrets = new Secrets(config),
 ): SchemaRegistryEdge {
+  const { registry, kafka } = config;
+  const limitMs = REGISTRY_TIMEOUT_MS;
   return createSchemaRegistry(
     {
       url: registry.url,
       username: registry.username ?? undefined,
-      password: password ?? ((): string | null => registry.password),
+      password: () => secrets.registryPassword(),
+      timeoutMs: limitMs,
+      connect: connectTo('registry', { limitMs, tls: secrets.registryTls.now, proxy: () => null }, parts),
       clientId: kafka.clientId,
     },
-    deps,
+    parts,
   );
 }
 

@@ -1,37 +1,64 @@
 import { type Config } from '../config/config.ts';
+import { KAFKA_TLS } from '../config/kafka-security.ts';
 import { readSecret } from '../config/read.ts';
-import { type SecretName } from '../config/values.ts';
+import { REGISTRY_TLS, SERVICE_TLS } from '../config/tls.ts';
+import { NO_TRACE_HEADERS, type Pairs, traceHeadersOf } from '../config/tracing.ts';
+import { type SecretName, type Values } from '../config/values.ts';
 import { type WatchedFile, watchSecretFiles } from '../edges/system/secret-files.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
+import { FollowedTls } from './followed-tls.ts';
 
-/** The secrets of a configuration as they are now: asked each time, so that a changed file counts without a restart. */
+/** The secrets and certificates of a configuration as they are now: asked each time, so that a changed file counts without a restart. */
 export class Secrets {
+  /** Towards the screening service, and below towards the registry. */
+  readonly serviceTls: FollowedTls;
+  readonly registryTls: FollowedTls;
+  /** Towards the brokers; null: they are spoken to in plain text. */
+  readonly kafkaTls: FollowedTls | null;
   readonly #config: Config;
-  #registryPassword: string | null;
-  #servicePassword: string;
-  #webhookSecrets: readonly string[];
+  #now: SecretValues;
   readonly #listeners = new Map<SecretName, () => void>();
 
   constructor(config: Config) {
     this.#config = config;
-    this.#registryPassword = config.registry.password;
-    this.#servicePassword = config.service.password;
-    this.#webhookSecrets = config.webhook.secrets;
+    this.#now = valuesOf(config);
+    this.serviceTls = new FollowedTls(SERVICE_TLS, config.service.tls);
+    this.registryTls = new FollowedTls(REGISTRY_TLS, config.registry.tls);
+    this.kafkaTls = config.kafka.tls === null ? null : new FollowedTls(KAFKA_TLS, config.kafka.tls);
+  }
+
+  /** The password for the brokers, or the secret of who asks for their tokens; empty: neither is used. */
+  kafkaSecret(): string {
+    const { sasl } = this.#config.kafka;
+    if (sasl === null) return '';
+    const { KAFKA_SASL_OAUTH_CLIENT_SECRET: clientSecret, KAFKA_SASL_PASSWORD: password } = this.#now;
+    return sasl.mechanism === 'oauthbearer' ? clientSecret : password;
   }
 
   /** Null: the registry is asked without one. */
   registryPassword(): string | null {
-    return this.#registryPassword;
+    return this.#config.registry.username === null ? null : this.#now.SCHEMA_REGISTRY_PASSWORD;
   }
 
   servicePassword(): string {
-    return this.#servicePassword;
+    return this.#now.SERVICE_PASSWORD;
+  }
+
+  /** Perhaps with user info; null: the service is reached without a proxy. */
+  proxyUrl(): string | null {
+    const { SERVICE_PROXY_URL: url } = this.#now;
+    return url === '' ? null : url;
+  }
+
+  /** Of an export of traces: names in lower case, and values. */
+  traceHeaders(): Pairs {
+    return traceHeadersOf(this.#now);
   }
 
   /** Newest first. */
   webhookSecrets(): readonly string[] {
-    return this.#webhookSecrets;
+    return this.#now.WEBHOOK_SECRETS;
   }
 
   /** Calls back each time when this one has changed; one listener a secret. */
@@ -39,7 +66,7 @@ export class Secrets {
     this.#listeners.set(name, listener);
   }
 
-  /** Reads the files of `<NAME>_FILE` again and again until the answer is called. */
+  /** Reads the files of `<NAME>_FILE` and of TLS again and again until the answer is called. */
   watch({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }): () => void {
     const files = [...this.#config.secretFiles].map(([option, path]): WatchedFile => {
       return {
@@ -57,33 +84,39 @@ export class Secrets {
         },
       };
     });
-    return watchSecretFiles({ files, clock });
+    const tls = [this.serviceTls, this.registryTls, this.kafkaTls].map((each) => each?.follow({ clock, emit }));
+    const unwatch = watchSecretFiles({ files, clock });
+    return () => {
+      unwatch();
+      for (const end of tls) end?.();
+    };
   }
 
   /** The same value in other words (a newline at the end) is no change. */
   #take(option: SecretName, content: string): 'changed' | 'same' | 'refused' {
-    switch (option) {
-      case 'SCHEMA_REGISTRY_PASSWORD': {
-        const password = readSecret(option, content);
-        if (password === undefined) return 'refused';
-        if (password === this.#registryPassword) return 'same';
-        this.#registryPassword = password;
-        return 'changed';
-      }
-      case 'SERVICE_PASSWORD': {
-        const password = readSecret(option, content);
-        if (password === undefined) return 'refused';
-        if (password === this.#servicePassword) return 'same';
-        this.#servicePassword = password;
-        return 'changed';
-      }
-      case 'WEBHOOK_SECRETS': {
-        const secrets = readSecret(option, content);
-        if (secrets === undefined) return 'refused';
-        if (secrets.join() === this.#webhookSecrets.join()) return 'same';
-        this.#webhookSecrets = secrets;
-        return 'changed';
-      }
-    }
+    const value = readSecret(option, content);
+    if (value === undefined) return 'refused';
+    if (textOf(value) === textOf(this.#now[option])) return 'same';
+    this.#now = { ...this.#now, [option]: value };
+    return 'changed';
   }
+}
+
+function textOf(value: string | readonly string[] | Pairs): string {
+  return typeof value === 'string' ? value : JSON.stringify([...value]);
+}
+
+/** The value of each secret; empty where it is not used. */
+type SecretValues = { readonly [N in SecretName]: Values[N] };
+
+function valuesOf({ kafka: { sasl }, registry, service, tracing, webhook }: Config): SecretValues {
+  return {
+    KAFKA_SASL_PASSWORD: sasl === null || sasl.mechanism === 'oauthbearer' ? '' : sasl.password,
+    KAFKA_SASL_OAUTH_CLIENT_SECRET: sasl?.mechanism === 'oauthbearer' ? sasl.clientSecret : '',
+    SCHEMA_REGISTRY_PASSWORD: registry.password ?? '',
+    SERVICE_PASSWORD: service.password,
+    SERVICE_PROXY_URL: service.proxyUrl ?? '',
+    ...(tracing?.headers ?? NO_TRACE_HEADERS),
+    WEBHOOK_SECRETS: webhook.secrets,
+  };
 }

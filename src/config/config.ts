@@ -1,7 +1,12 @@
+import { type KafkaSecurity, kafkaSecurityOf } from './kafka-security.ts';
 import { type RunnableFlow } from './kinds.ts';
+import { REGISTRY_TLS, SERVICE_TLS, type TlsFiles, tlsFilesOf, WEBHOOK_TLS } from './tls.ts';
+import { toTracing, type TracingSettings } from './tracing.ts';
 import {
+  type OptionName,
   type LogLevel,
   type Ordering,
+  type ScoringLimit,
   type SecretName,
   type SignatureForm,
   type TimestampForm,
@@ -20,16 +25,15 @@ export interface WebhookTls {
 export interface ConfigFiles {
   /** The files that secrets were read from: path by option. */
   readonly secrets: ReadonlyMap<SecretName, string>;
-  /** Null: not given. */
-  readonly certificate: string | null;
-  readonly key: string | null;
+  /** The files whose text is the value of an option: path by option. */
+  readonly texts: ReadonlyMap<OptionName, string>;
 }
 
 /** The configuration of one process: checked as a whole, in the units its names tell. */
 export interface Config {
   readonly account: string;
   readonly flows: ReadonlySet<RunnableFlow>;
-  readonly kafka: {
+  readonly kafka: KafkaSecurity & {
     readonly brokers: readonly string[];
     readonly clientId: string;
     readonly groupId: string;
@@ -55,6 +59,7 @@ export interface Config {
     /** Both given or both null. */
     readonly username: string | null;
     readonly password: string | null;
+    readonly tls: TlsFiles;
   };
   /** The texts are empty where neither scoring nor sync runs and they were not given. */
   readonly service: {
@@ -64,6 +69,9 @@ export interface Config {
     readonly password: string;
     readonly timeoutMs: number;
     readonly connectTimeoutMs: number;
+    readonly tls: TlsFiles;
+    /** Perhaps with user info; null: none. */
+    readonly proxyUrl: string | null;
     /** Null: no limit. */
     readonly maxRequestsPerSecond: number | null;
     readonly forwardIp: boolean;
@@ -72,6 +80,7 @@ export interface Config {
   };
   readonly scoring: {
     readonly concurrency: number;
+    readonly limit: ScoringLimit;
     readonly ordering: Ordering;
     readonly scoreOnRefusal: boolean;
     readonly maxAttempts: number;
@@ -118,6 +127,8 @@ export interface Config {
     readonly tls: WebhookTls | null;
   };
   readonly ops: { readonly host: string; readonly port: number };
+  /** Null: off. */
+  readonly tracing: TracingSettings | null;
   /** The files that secrets were read from, to be read again: path by option. */
   readonly secretFiles: ReadonlyMap<SecretName, string>;
   readonly logLevel: LogLevel;
@@ -156,6 +167,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       startFrom: values.KAFKA_START_FROM === '' ? null : values.KAFKA_START_FROM,
       assignor: values.KAFKA_ASSIGNOR,
       onOffsetGap: values.KAFKA_OFFSET_GAP,
+      ...kafkaSecurityOf(values, files.texts),
     },
     parkPositions: new Set(values.PARK_POSITIONS),
     topics: {
@@ -169,6 +181,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       url: values.SCHEMA_REGISTRY_URL,
       username: registryUser === '' ? null : registryUser,
       password: registryUser === '' ? null : values.SCHEMA_REGISTRY_PASSWORD,
+      tls: tlsFilesOf(values, files.texts, REGISTRY_TLS),
     },
     service: {
       baseUrl: values.SERVICE_BASE_URL,
@@ -176,12 +189,15 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       password: values.SERVICE_PASSWORD,
       timeoutMs: values.SERVICE_TIMEOUT_MS ?? 0,
       connectTimeoutMs: values.SERVICE_CONNECT_TIMEOUT_MS,
+      tls: tlsFilesOf(values, files.texts, SERVICE_TLS),
+      proxyUrl: values.SERVICE_PROXY_URL === '' ? null : values.SERVICE_PROXY_URL,
       maxRequestsPerSecond: values.SERVICE_MAX_REQUESTS_PER_SECOND,
       forwardIp: values.SERVICE_FORWARD_IP,
       idempotencyHeader: values.SERVICE_IDEMPOTENCY_HEADER,
     },
     scoring: {
       concurrency: values.SCORING_CONCURRENCY,
+      limit: values.SCORING_LIMIT,
       ordering: values.SCORING_ORDERING,
       scoreOnRefusal: values.SCORE_ON_REFUSAL,
       maxAttempts: values.SCORING_MAX_ATTEMPTS,
@@ -208,6 +224,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     webhook: webhookOf(values, files),
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    tracing: toTracing(values),
     secretFiles: files.secrets,
     logLevel: values.LOG_LEVEL,
   };
@@ -229,8 +246,7 @@ function webhookOf(values: Values, files: ConfigFiles): Config['webhook'] {
 }
 
 function webhookTls(values: Values, files: ConfigFiles): WebhookTls | null {
-  const { WEBHOOK_TLS_CERT_FILE: certificate, WEBHOOK_TLS_KEY_FILE: key } = values;
-  const { certificate: certificateFile, key: keyFile } = files;
-  if (certificate === null || key === null || certificateFile === null || keyFile === null) return null;
-  return { certificate, certificateFile, key, keyFile };
+  const { certificate, key } = tlsFilesOf(values, files.texts, WEBHOOK_TLS);
+  if (certificate === null || key === null) return null;
+  return { certificate: certificate.text, certificateFile: certificate.path, key: key.text, keyFile: key.path };
 }

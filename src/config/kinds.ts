@@ -196,10 +196,52 @@ export function url(said: Said): Option<string> {
   });
 }
 
+function readEndpoint(given: string): string | undefined {
+  if (!URL.canParse(given)) return undefined;
+  const { username, password, hash, href } = new URL(given);
+  return username === '' && password === '' && hash === '' && isPrivateOnTheWire(href) ? href : undefined;
+}
+
+/** The URL of one place that is asked, as it is: with its query and a slash at its end. https, or http to this machine. */
+export function endpoint(said: Said): Option<string> {
+  return option(said, {
+    accepts: 'an https URL without user info and fragment, or an http one of this machine',
+    read: readEndpoint,
+    absent: '',
+    quotable: false,
+  });
+}
+
+function readProxyUrl(given: string): string | undefined {
+  if (!URL.canParse(given)) return undefined;
+  const { protocol, href, pathname, username, password } = new URL(given);
+  const isPlain = pathname === '/' && !given.includes('?') && !given.includes('#');
+  if (!isPlain || (protocol !== 'https:' && protocol !== 'http:')) return undefined;
+  try {
+    const user = decodeURIComponent(username);
+    // Basic credentials end the name at the first colon (RFC 7617, section 2).
+    return /[:\p{Cc}]/u.test(user) || /\p{Cc}/u.test(decodeURIComponent(password)) ? undefined : href.slice(0, -1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The URL of a proxy: a secret, because it may hold a password; shown without. */
+export function proxyUrl(said: Said): Option<string> {
+  return option(said, {
+    accepts: 'an http or https URL of a host and perhaps a port, with `user:password@` before it if the proxy asks',
+    read: readProxyUrl,
+    absent: '',
+    secret: true,
+    quotable: false,
+    show: (value) => (value === '' ? '' : `${new URL(value).origin}${value.includes('@') ? ' (with user)' : ''}`),
+  });
+}
+
 /** Whether a URL that `url` accepted stays on this machine or is encrypted. */
 export function isPrivateOnTheWire(accepted: string): boolean {
   const { protocol, hostname } = new URL(accepted);
-  return protocol === 'https:' || isLoopback(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /** A secret: one line, as its bytes are. */

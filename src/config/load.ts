@@ -1,16 +1,14 @@
 import { Fault } from '../kernel/fault.ts';
 import { type Config, type ConfigFiles, longestTimeoutMs, toConfig } from './config.ts';
+import { KAFKA_SECURITY_RULES } from './kafka-security.ts';
 import { isPrivateOnTheWire } from './kinds.ts';
-import { hostOf, isLoopback } from './loopback.ts';
+import { isSecretName, OPTION_NAMES, OPTIONS } from './options.ts';
 import { type ConfigSource, contentFileOf, type ReadValues, readValues, secretFileOf } from './read.ts';
+import { type Rule } from './rule.ts';
+import { REGISTRY_TLS, SERVICE_TLS, tlsRules, unusedRule, WEBHOOK_TLS } from './tls.ts';
+import { TRACING_RULES, tracingWarnings } from './tracing.ts';
 import { judgeUnknownNames } from './unknown-names.ts';
 import { type OptionName, type SecretName, type Values } from './values.ts';
-
-/** A rule over several options: asked only when none of them has a problem of its own. Null: kept. */
-interface Rule {
-  readonly over: readonly OptionName[];
-  readonly judge: (values: Values) => string | null;
-}
 
 const TOPICS = ['TOPIC_CREATED', 'TOPIC_AUTHORIZED', 'TOPIC_REVIEWS', 'TOPIC_SCORES'] as const;
 
@@ -44,14 +42,7 @@ const RULES: readonly Rule[] = [
   attemptFits('SERVICE_TIMEOUT_MS'),
   attemptFits('SYNC_TIMEOUT_MS'),
   { over: [...TOPICS, 'TOPIC_DLQ_SUFFIX'], judge: topicsDiffer },
-  {
-    over: ['KAFKA_BROKERS', 'KAFKA_ALLOW_PLAINTEXT'],
-    judge: (values) => {
-      const off = values.KAFKA_BROKERS.find((broker) => !isLoopback(hostOf(broker)));
-      if (off === undefined || values.KAFKA_ALLOW_PLAINTEXT) return null;
-      return `KAFKA_BROKERS: ${JSON.stringify(off)} is not on this machine and would be used without TLS; set KAFKA_ALLOW_PLAINTEXT=true if the network is trusted.`;
-    },
-  },
+  ...KAFKA_SECURITY_RULES,
   {
     over: ['SERVICE_BASE_URL', 'SERVICE_ALLOW_HTTP'],
     judge: ({ SERVICE_BASE_URL: baseUrl, SERVICE_ALLOW_HTTP: allowed }) =>
@@ -73,13 +64,12 @@ const RULES: readonly Rule[] = [
         ? null
         : `BUFFER_MAX_BYTES: ${String(buffer)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
   },
-  {
-    over: ['WEBHOOK_TLS_CERT_FILE', 'WEBHOOK_TLS_KEY_FILE'],
-    judge: ({ WEBHOOK_TLS_CERT_FILE: certificate, WEBHOOK_TLS_KEY_FILE: key }) =>
-      (certificate === null) === (key === null)
-        ? null
-        : 'WEBHOOK_TLS_CERT_FILE and WEBHOOK_TLS_KEY_FILE: one without the other; give both or none.',
-  },
+  ...tlsRules(WEBHOOK_TLS),
+  ...tlsRules(SERVICE_TLS),
+  unusedRule('SERVICE_BASE_URL', SERVICE_TLS),
+  ...tlsRules(REGISTRY_TLS),
+  unusedRule('SCHEMA_REGISTRY_URL', REGISTRY_TLS),
+  ...TRACING_RULES,
   {
     over: ['FLOWS', 'WEBHOOK_PORT', 'OPS_PORT'],
     judge: ({ FLOWS: flows, WEBHOOK_PORT: webhook, OPS_PORT: ops }) =>
@@ -108,7 +98,27 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
   const registryUrl = values.SCHEMA_REGISTRY_URL;
   if (values.SCHEMA_REGISTRY_PASSWORD !== '' && registryUrl !== '' && !isPrivateOnTheWire(registryUrl))
     warnings.push('SCHEMA_REGISTRY_URL: http to another machine shows the password of the registry.');
+  const proxyUrl = values.SERVICE_PROXY_URL;
+  if (proxyUrl.includes('@') && !isPrivateOnTheWire(proxyUrl))
+    warnings.push('SERVICE_PROXY_URL: http to another machine shows the password of the proxy.');
   return warnings;
+}
+
+/** What other programs take a proxy from. Whoever sets one here may think that it is used. */
+const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
+
+function proxyWarnings(env: Readonly<Record<string, string | undefined>>, { values }: ReadValues): readonly string[] {
+  const calls = values.FLOWS.includes('scoring') || values.FLOWS.includes('sync');
+  const given = PROXY_VARIABLES.find((name) => (env[name] ?? '') !== '');
+  if (!calls || given === undefined || values.SERVICE_PROXY_URL !== '') return [];
+  return [`${given}: not used; set SERVICE_PROXY_URL if the service is reached through a proxy.`];
+}
+
+/** Node's own switch. Anything but 1 was meant to turn the check off, or might be taken for it. */
+function certificateCheckProblem(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const given = env['NODE_TLS_REJECT_UNAUTHORIZED'] ?? '';
+  if (given === '' || given === '1') return [];
+  return ['NODE_TLS_REJECT_UNAUTHORIZED: certificates are always checked here; leave it out, or set it to 1.'];
 }
 
 /** What was read, and everything that is to be said of it. */
@@ -123,23 +133,35 @@ export interface JudgedConfig {
 export function judgeConfig(source: ConfigSource): JudgedConfig {
   const { env, envFile } = source;
   const read = readValues(source);
-  const unknown = judgeUnknownNames({ ...envFile?.values, ...env }, read.values.CONFIG_STRICT);
-  const problems = [...(envFile?.problems ?? []), ...read.refused.values(), ...brokenRules(read), ...unknown.problems];
-  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
-    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: 0 turns the check of certificates off for everything; leave it out.');
-  const warnings = [...(envFile?.warnings ?? []), ...warningsOf(read), ...unknown.warnings];
+  const all = { ...envFile?.values, ...env };
+  const unknown = judgeUnknownNames(all, read.values.CONFIG_STRICT);
+  const problems = [
+    ...(envFile?.problems ?? []),
+    ...read.refused.values(),
+    ...brokenRules(read),
+    ...unknown.problems,
+    ...certificateCheckProblem(all),
+  ];
+  const warnings = [
+    ...(envFile?.warnings ?? []),
+    ...warningsOf(read),
+    ...tracingWarnings(read.values),
+    ...proxyWarnings(env, read),
+    ...unknown.warnings,
+  ];
   return { read, problems, warnings };
 }
 
-const SECRETS: readonly SecretName[] = ['SCHEMA_REGISTRY_PASSWORD', 'SERVICE_PASSWORD', 'WEBHOOK_SECRETS'];
-
 function filesOf(source: ConfigSource): ConfigFiles {
-  const paths = SECRETS.map((name) => [name, secretFileOf(source, name)] as const);
-  return {
-    secrets: new Map(paths.filter((pair): pair is readonly [SecretName, string] => pair[1] !== undefined)),
-    certificate: contentFileOf(source, 'WEBHOOK_TLS_CERT_FILE'),
-    key: contentFileOf(source, 'WEBHOOK_TLS_KEY_FILE'),
-  };
+  const secrets = new Map<SecretName, string>();
+  const texts = new Map<OptionName, string>();
+  for (const name of OPTION_NAMES) {
+    const path = OPTIONS[name].fromFile ? contentFileOf(source, name) : null;
+    const secretPath = isSecretName(name) ? secretFileOf(source, name) : undefined;
+    if (path !== null) texts.set(name, path);
+    if (isSecretName(name) && secretPath !== undefined) secrets.set(name, secretPath);
+  }
+  return { secrets, texts };
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   list,
   type Option,
   optionalText,
+  proxyUrl,
   type RunnableFlow,
   secret,
   secrets,
@@ -17,7 +18,9 @@ import {
   textFile,
   url,
 } from './kinds.ts';
-import { type OptionName, type Values } from './values.ts';
+import { TRACING_OPTIONS } from './tracing.ts';
+import { KAFKA_SECURITY_OPTIONS } from './kafka-security-options.ts';
+import { type OptionName, type SecretName, type Values } from './values.ts';
 
 const CALLING_FLOWS: readonly RunnableFlow[] = ['scoring', 'sync'];
 const NAME = { accepts: '1 to 100 letters, digits, dots, dashes or underscores', pattern: /^[\w.-]{1,100}$/ };
@@ -30,7 +33,7 @@ const PORT = String.raw`([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-
 const PRINTABLE = { accepts: 'a text of printable characters', pattern: /^\P{Cc}{1,255}$/u };
 /** A name of RFC 9110 (section 5.1, token), and none of those that the client or HTTP itself sets. */
 const HEADER =
-  /^(?!(?:accept|authorization|connection|content-length|content-type|date|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-for)$)[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i;
+  /^(?!(?:accept|authorization|connection|content-length|content-type|date|expect|host|keep-alive|te|traceparent|tracestate|trailer|transfer-encoding|upgrade|user-agent|x-forwarded-for)$)[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i;
 const PORTS = { min: 0, max: 65_535 };
 const UP_TO_A_MINUTE = { min: 100, max: 60_000, unit: 'milliseconds' } as const;
 const MIB = 1_048_576;
@@ -67,8 +70,9 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   KAFKA_GROUP_ID: text({ ...PRINTABLE, absent: 'fraud-connector', doc: 'The consumer group.' }),
   KAFKA_ALLOW_PLAINTEXT: flag({
     absent: false,
-    doc: 'Brokers off this machine are used without TLS. Payment data then crosses the network readable.',
+    doc: 'Brokers off this machine are used without TLS, and passwords and tokens are shown without it. Payment data then crosses the network readable.',
   }),
+  ...KAFKA_SECURITY_OPTIONS,
   KAFKA_SESSION_TIMEOUT_MS: integer({
     min: 6000,
     max: 1_800_000,
@@ -119,6 +123,9 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   SCHEMA_REGISTRY_USERNAME: text({ ...PRINTABLE, quotable: false, doc: 'For a registry that asks for a password.' }),
   SCHEMA_REGISTRY_PASSWORD: secret({ doc: 'Belongs to `SCHEMA_REGISTRY_USERNAME`.' }),
+  SCHEMA_REGISTRY_TLS_CA_FILE: textFile({
+    doc: 'Certificates in PEM of the authorities that the registry is believed by. Read again when the file changes. None: those that Node brings.',
+  }),
 
   SERVICE_BASE_URL: url({
     neededBy: CALLING_FLOWS,
@@ -135,6 +142,18 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   SERVICE_ALLOW_HTTP: flag({
     absent: false,
     doc: 'An http `SERVICE_BASE_URL` off this machine is used. Credentials and payment data then cross the network readable.',
+  }),
+  SERVICE_TLS_CA_FILE: textFile({
+    doc: 'Certificates in PEM of the authorities that the service is believed by. Read again when the file changes. None: those that Node brings.',
+  }),
+  SERVICE_TLS_CERT_FILE: textFile({
+    doc: 'Certificate in PEM that is shown to a service that asks for one: its own first, then those that lead to its authority. Read again when the file changes.',
+  }),
+  SERVICE_TLS_KEY_FILE: textFile({
+    doc: 'Private key of that certificate in PEM, not encrypted. Read again when the file changes.',
+  }),
+  SERVICE_PROXY_URL: proxyUrl({
+    doc: 'A proxy that the service is reached through, by CONNECT, such as `http://proxy:3128`. `HTTPS_PROXY` and its like are not read.',
   }),
   SERVICE_TIMEOUT_MS: derivedInteger({
     ...UP_TO_A_MINUTE,
@@ -163,6 +182,11 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
 
   SCORING_CONCURRENCY: integer({ min: 1, max: 1024, absent: 64, doc: 'Scoring requests at once, per process.' }),
+  SCORING_LIMIT: choice({
+    of: ['fixed', 'adaptive'],
+    absent: 'fixed',
+    doc: '`adaptive`: as many requests at once as the service takes, found out from its answers; at most SCORING_CONCURRENCY.',
+  }),
   SCORING_ORDERING: choice({
     of: ['key', 'transaction'],
     absent: 'key',
@@ -334,7 +358,14 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     doc: 'Where `/livez`, `/readyz`, `/status` and `/metrics` are listened for.',
   }),
   OPS_PORT: integer({ ...PORTS, absent: 9464, doc: 'Its port; 0: any free one.' }),
+
+  ...TRACING_OPTIONS,
 };
 
 /** The names of the table, in its order. */
 export const OPTION_NAMES: readonly OptionName[] = Object.keys(OPTIONS) as OptionName[];
+
+/** Whether an option is a secret, which may stand in a file of its own. */
+export function isSecretName(name: OptionName): name is SecretName {
+  return OPTIONS[name].secret;
+}

@@ -21,7 +21,7 @@ const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'MAPPING_', 'PARK_', 'R
  * What would protect or change payment data, and is not there in this version: set all the same, it is refused, because
  * who sets it relies on it.
  */
-const NOT_SUPPORTED = /^(KAFKA_(TLS|SASL)(_.*)?|(SCHEMA_REGISTRY|SERVICE|WEBHOOK)_TLS_.*|SERVICE_PROXY_URL)$/;
+const NOT_SUPPORTED = /^(KAFKA_(TLS|SASL)(_.*)?|(SCHEMA_REGISTRY|SERVICE|WEBHOOK)_TLS_.*|SERVICE_PROXY_.*)$/;
 
 /** Variables that Kubernetes sets in every container for the services of its namespace. */
 const SERVICE_LINK_NAME = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;

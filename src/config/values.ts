@@ -1,12 +1,16 @@
 import { type RunnableFlow } from './kinds.ts';
+import { type TracingSecretName, type TracingValues } from './tracing.ts';
 
 export type Ordering = 'key' | 'transaction';
+export type ScoringLimit = 'fixed' | 'adaptive';
 export type SignatureForm = 'hex' | 'base64';
 export type TimestampForm = 'rfc3339' | 'unix_s' | 'unix_ms';
+/** Of SASL (RFC 4422), by the names of KIP-43, KIP-84 and KIP-255. */
+export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'oauthbearer';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** Every option by its name in the environment, with the type of its value. */
-export interface Values {
+export interface Values extends TracingValues {
   readonly ACCOUNT: string;
   readonly FLOWS: readonly RunnableFlow[];
   readonly LOG_LEVEL: LogLevel;
@@ -15,6 +19,17 @@ export interface Values {
   readonly KAFKA_CLIENT_ID: string;
   readonly KAFKA_GROUP_ID: string;
   readonly KAFKA_ALLOW_PLAINTEXT: boolean;
+  readonly KAFKA_TLS: boolean;
+  readonly KAFKA_TLS_CA_FILE: string | null;
+  readonly KAFKA_TLS_CERT_FILE: string | null;
+  readonly KAFKA_TLS_KEY_FILE: string | null;
+  readonly KAFKA_SASL_MECHANISM: SaslMechanism | 'none';
+  readonly KAFKA_SASL_USERNAME: string;
+  readonly KAFKA_SASL_PASSWORD: string;
+  readonly KAFKA_SASL_OAUTH_TOKEN_URL: string;
+  readonly KAFKA_SASL_OAUTH_CLIENT_ID: string;
+  readonly KAFKA_SASL_OAUTH_CLIENT_SECRET: string;
+  readonly KAFKA_SASL_OAUTH_SCOPE: string;
   readonly KAFKA_SESSION_TIMEOUT_MS: number;
   readonly KAFKA_START_FROM: string;
   readonly KAFKA_ASSIGNOR: 'co-partitioned-sticky' | 'round-robin';
@@ -28,16 +43,22 @@ export interface Values {
   readonly SCHEMA_REGISTRY_URL: string;
   readonly SCHEMA_REGISTRY_USERNAME: string;
   readonly SCHEMA_REGISTRY_PASSWORD: string;
+  readonly SCHEMA_REGISTRY_TLS_CA_FILE: string | null;
   readonly SERVICE_BASE_URL: string;
   readonly SERVICE_USERNAME: string;
   readonly SERVICE_PASSWORD: string;
   readonly SERVICE_ALLOW_HTTP: boolean;
+  readonly SERVICE_TLS_CA_FILE: string | null;
+  readonly SERVICE_TLS_CERT_FILE: string | null;
+  readonly SERVICE_TLS_KEY_FILE: string | null;
+  readonly SERVICE_PROXY_URL: string;
   readonly SERVICE_TIMEOUT_MS: number | null;
   readonly SERVICE_CONNECT_TIMEOUT_MS: number;
   readonly SERVICE_MAX_REQUESTS_PER_SECOND: number | null;
   readonly SERVICE_FORWARD_IP: boolean;
   readonly SERVICE_IDEMPOTENCY_HEADER: string | null;
   readonly SCORING_CONCURRENCY: number;
+  readonly SCORING_LIMIT: ScoringLimit;
   readonly SCORING_ORDERING: Ordering;
   readonly SCORING_MAX_ATTEMPTS: number;
   readonly SCORING_REFUSE_AFTER_MS: number;
@@ -78,4 +99,11 @@ export interface Values {
 export type OptionName = keyof Values;
 
 /** Secrets: each may stand in a file of its own, named by `<NAME>_FILE`. */
-export type SecretName = 'SCHEMA_REGISTRY_PASSWORD' | 'SERVICE_PASSWORD' | 'WEBHOOK_SECRETS';
+export type SecretName =
+  | 'KAFKA_SASL_PASSWORD'
+  | 'KAFKA_SASL_OAUTH_CLIENT_SECRET'
+  | 'SCHEMA_REGISTRY_PASSWORD'
+  | 'SERVICE_PASSWORD'
+  | 'SERVICE_PROXY_URL'
+  | 'WEBHOOK_SECRETS'
+  | TracingSecretName;

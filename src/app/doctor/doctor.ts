@@ -4,9 +4,10 @@ import { ownVersion } from '../../edges/system/package-info.ts';
 import { type Terminal } from '../../edges/system/terminal.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Finding, linesOf, ok, warn } from './finding.ts';
-import { certificateFinding, findingsOf } from './findings.ts';
+import { type CertificateNames, certificateFinding, findingsOf } from './findings.ts';
 import { look } from './look.ts';
-import { daysLeft } from '../webhook-certificate.ts';
+import { daysLeft } from '../followed-certificate.ts';
+import { Secrets } from '../secrets.ts';
 
 export interface DoctorParts {
   readonly config: Config;
@@ -21,15 +22,19 @@ export interface DoctorParts {
   readonly envFile: string | null;
 }
 
+const TO_SERVICE: CertificateNames = { check: 'service_tls', option: 'SERVICE_TLS_CERT_FILE' };
+
 /** Looks at everything that `run` needs and says what is wrong and what to do. 0: nothing is wrong; 1: something is. */
 export async function runDoctor(parts: DoctorParts): Promise<number> {
   const { config, warnings, certificate, terminal, clock, json, envFile } = parts;
   const seen = await look({ config, clock, userAgent: `fraud-screening-connector/${ownVersion()}` });
+  const shown = new Secrets(config).serviceTls.now().pair;
   const findings = [
     ok('configuration', `configuration: flows ${[...config.flows].join(', ')}, account ${config.account}`),
     ...warnings.map((warning) => warn('configuration', warning, 'npx fraud-connector config print')),
     ...findingsOf(config, seen),
     ...(certificate === null ? [] : [certificateFinding(daysLeft(certificate, clock.nowMs()))]),
+    ...(shown === null ? [] : [certificateFinding(daysLeft(shown, clock.nowMs()), TO_SERVICE)]),
   ];
   tell(
     findings.map((finding) => withEnvFile(finding, envFile)),

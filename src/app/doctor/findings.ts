@@ -1,7 +1,9 @@
 import { type Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/loopback.ts';
+import { type HttpNeighbour } from '../../kernel/emit.ts';
+import { connectionTrouble } from './connection-trouble.ts';
 import { kafkaFindings } from './kafka-findings.ts';
-import { EXPIRY_WARNING_DAYS } from '../webhook-certificate.ts';
+import { EXPIRY_WARNING_DAYS } from '../followed-certificate.ts';
 import { type Finding, ok, skipped, warn, wrong } from './finding.ts';
 import { type LoginSeen, type NotSeen, type PortSeen, type Seen, type SubjectSeen } from './seen.ts';
 
@@ -23,14 +25,24 @@ function registryFindings(seen: Seen['registry']): readonly Finding[] {
   if (seen === null) return [skipped('registry', 'schemas: the flows of this configuration write none')];
   if ('failed' in seen)
     return [
-      wrong(
-        'registry',
-        `the schema registry does not answer: ${seen.failed}`,
-        'look at the registry, at SCHEMA_REGISTRY_URL (its path counts) and at its user name',
-      ),
+      unreached('registry', seen, {
+        check: 'registry',
+        text: 'the schema registry does not answer',
+        mend: 'look at the registry, at SCHEMA_REGISTRY_URL (its path counts) and at its user name',
+      }),
       skipped('schemas', 'schemas (the registry does not answer)'),
     ];
   return [ok('registry', 'the schema registry answers'), ...seen.map(schemaFinding)];
+}
+
+function unreached(
+  neighbour: HttpNeighbour,
+  { failed }: NotSeen,
+  { check, text, mend }: { readonly check: string; readonly text: string; readonly mend: string },
+): Finding {
+  const trouble = connectionTrouble(neighbour, failed);
+  if (trouble === null) return wrong(check, `${text}: ${failed}`, mend);
+  return wrong(check, `${text}: ${trouble.text} (${failed})`, trouble.mend);
 }
 
 function schemaFinding({ subject, standing }: SubjectSeen): Finding {
@@ -55,11 +67,11 @@ function serviceFindings(config: Config, seen: LoginSeen | NotSeen | null): read
   if (seen === null) return [skipped('login', 'login at the service: reviews alone needs none')];
   if ('failed' in seen)
     return [
-      wrong(
-        'login',
-        `the screening service does not answer: ${seen.failed}`,
-        'look at SERVICE_BASE_URL and at the network between',
-      ),
+      unreached('service', seen, {
+        check: 'login',
+        text: 'the screening service does not answer',
+        mend: 'look at SERVICE_BASE_URL and at the network between',
+      }),
       skipped('clock', 'clock (the service does not answer)'),
     ];
   return [loginFinding(seen), clockFinding(config, seen.aheadMs)];
@@ -111,12 +123,20 @@ function portFinding({ option, host, port, error }: PortSeen, connectorRuns: boo
   return wrong('ports', `${what} cannot be listened on: ${error}`, mend);
 }
 
-/** What is to be said of the webhook port's certificate; below 0: it has expired. */
-export function certificateFinding(daysLeft: number): Finding {
+/** Whose certificate something is said of. */
+export interface CertificateNames {
+  readonly check: string;
+  readonly option: string;
+}
+
+const OF_WEBHOOKS: CertificateNames = { check: 'webhook_tls', option: 'WEBHOOK_TLS_CERT_FILE' };
+
+/** What is to be said of a certificate of ours, unless told the webhook port's; below 0: it has expired. */
+export function certificateFinding(daysLeft: number, { check, option }: CertificateNames = OF_WEBHOOKS): Finding {
   const mend = 'put a new certificate and its key into the two files; a running connector reads them by itself';
-  if (daysLeft < 0) return wrong('webhook_tls', 'WEBHOOK_TLS_CERT_FILE: the certificate has expired', mend);
-  const text = `WEBHOOK_TLS_CERT_FILE: the certificate and its key fit; it expires in ${String(daysLeft)} days`;
-  return daysLeft < EXPIRY_WARNING_DAYS ? warn('webhook_tls', text, mend) : ok('webhook_tls', text);
+  if (daysLeft < 0) return wrong(check, `${option}: the certificate has expired`, mend);
+  const text = `${option}: the certificate and its key fit; it expires in ${String(daysLeft)} days`;
+  return daysLeft < EXPIRY_WARNING_DAYS ? warn(check, text, mend) : ok(check, text);
 }
 
 function opsFindings({ ops }: Config): readonly Finding[] {

@@ -1,4 +1,5 @@
 import { type Config } from '../../config/config.ts';
+import { type ConnectionTrouble, type Named, troubleOf } from './connection-trouble.ts';
 import { type Finding, ok, skipped, warn, wrong } from './finding.ts';
 import { type AddressSeen, type ClusterSeen, type KafkaSeen, type StartSeen, type TopicSeen } from './seen.ts';
 
@@ -19,11 +20,7 @@ export function kafkaFindings(config: Config, { bootstrap, cluster }: KafkaSeen)
   if ('failed' in cluster)
     return [
       ...addresses,
-      wrong(
-        'cluster',
-        `Kafka does not answer: ${cluster.failed}`,
-        'look at KAFKA_BROKERS, at the listener (TLS and SASL are not supported), and at the brokers',
-      ),
+      wrong('cluster', `Kafka does not answer as it should: ${cluster.failed}`, mendOf(cluster.failed)),
       skipped('topics', 'topics, group (Kafka does not answer)'),
     ];
   return [
@@ -40,10 +37,68 @@ function bootstrapFindings(bootstrap: readonly AddressSeen[]): readonly Finding[
   if (dead.length === 0)
     return [ok('brokers', `KAFKA_BROKERS: ${bootstrap.map(({ address }) => address).join(', ')} can be reached`)];
   return dead.map(({ address, error }) => {
-    const text = `KAFKA_BROKERS: ${address} cannot be reached: ${String(error)}`;
-    const mend = 'look at the broker and the network between, or leave the address out';
+    const trouble = brokerTrouble(String(error));
+    const text = `KAFKA_BROKERS: ${address} cannot be ${trouble === null ? 'reached' : 'used'}: ${trouble === null ? '' : `${trouble.text}: `}${String(error)}`;
+    const mend = trouble?.mend ?? 'look at the broker and the network between, or leave the address out';
     return dead.length === bootstrap.length ? wrong('brokers', text, mend) : warn('brokers', text, mend);
   });
+}
+
+const SASL = 'KAFKA_SASL_MECHANISM';
+const BROKERS: Named = {
+  url: 'KAFKA_BROKERS',
+  authorities: 'KAFKA_TLS_CA_FILE',
+  pair: 'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE',
+};
+
+/** What is wrong with how brokers are spoken to; null: they cannot be reached at all. */
+function brokerTrouble(error: string): ConnectionTrouble | null {
+  switch (error) {
+    case 'PEER_SPEAKS_TLS':
+      return { text: 'it speaks TLS', mend: 'set KAFKA_TLS=true, or give the port of a listener without TLS' };
+    case 'PEER_SPEAKS_PLAIN_TEXT':
+      return { text: 'it speaks plain text', mend: 'give the port of a listener with TLS, or set KAFKA_TLS=false' };
+    case 'EPROTO':
+      return { text: 'what answers there does not speak TLS', mend: 'look at the port' };
+    case 'PEER_ENDED_TLS_HANDSHAKE':
+      return {
+        text: 'it ended the TLS handshake',
+        mend: 'look at the log of the broker: it may want a certificate (KAFKA_TLS_CERT_FILE), or speak no TLS at this port',
+      };
+    default:
+      return troubleOf(BROKERS, error);
+  }
+}
+
+/** Ends of what Kafka's client says, and what to do. */
+const MENDS: readonly (readonly [error: RegExp, mend: string])[] = [
+  [/missing ACL/, 'grant what is missing: docs/kafka-access.md has the rights of each command'],
+  [/AUTHORIZATION_FAILED/, 'grant the rights of docs/kafka-access.md'],
+  [
+    /SASL_AUTHENTICATION_FAILED/,
+    'give the right KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or look at who may log in at the brokers',
+  ],
+  [/UNSUPPORTED_SASL_MECHANISM/, `give a ${SASL} that this listener has (sasl.enabled.mechanisms of the broker)`],
+  [
+    /ILLEGAL_SASL_STATE/,
+    `this listener asks nobody who they are: leave ${SASL} out, or give the port of one that does`,
+  ],
+  [
+    /OAUTH_TOKEN_REFUSED/,
+    'give the right KAFKA_SASL_OAUTH_CLIENT_ID, KAFKA_SASL_OAUTH_CLIENT_SECRET and KAFKA_SASL_OAUTH_SCOPE',
+  ],
+  [/OAUTH_TOKEN_UNUSABLE/, 'look at KAFKA_SASL_OAUTH_TOKEN_URL: its answer holds no access_token that can be used'],
+  [/OAUTH_TOKEN_UNREACHABLE/, 'look at KAFKA_SASL_OAUTH_TOKEN_URL and at the network between'],
+  [/KafkaJSConnectionClosedError\.?$/, `the brokers end the connection: they may ask who we are (${SASL})`],
+];
+
+function mendOf(failed: string): string {
+  const known = MENDS.find(([error]) => error.test(failed))?.[1];
+  return (
+    known ??
+    brokerTrouble(failed)?.mend ??
+    'look at KAFKA_BROKERS, at their listeners (KAFKA_TLS, KAFKA_SASL_MECHANISM), and at the brokers'
+  );
 }
 
 function clusterFindings({ id, brokers }: ClusterSeen): readonly Finding[] {
@@ -54,7 +109,8 @@ function clusterFindings({ id, brokers }: ClusterSeen): readonly Finding[] {
     wrong(
       'cluster',
       `cluster ${id}: it sends clients to ${address}, which cannot be reached from here: ${String(error)}`,
-      'look at that broker, and at its advertised.listeners: the address has to be right as seen from here',
+      brokerTrouble(String(error))?.mend ??
+        'look at that broker, and at its advertised.listeners: the address has to be right as seen from here',
     ),
   );
 }

@@ -1,13 +1,17 @@
 import { type Config } from '../../config/config.ts';
 import { hostOf } from '../../config/loopback.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../../edges/kafka/admin.ts';
+import { brokerError } from '../../edges/kafka/probe.ts';
+import { type KafkaTls } from '../../edges/kafka/sockets.ts';
 import { tryLogin } from '../../edges/screening-api/try-login.ts';
 import { fetchLocalJson } from '../../edges/system/local-http.ts';
-import { connectError, listenError } from '../../edges/system/ports.ts';
+import { listenError } from '../../edges/system/ports.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { Fault, isFault, nameOf } from '../../kernel/fault.ts';
 import { type SchemaRegistryEdge } from '../../edges/schema-registry/registry.ts';
+import { serviceConnectOf } from '../flows.ts';
 import { kafkaOf, registryOf } from '../parts.ts';
+import { Secrets } from '../secrets.ts';
 import { type Subject, writtenSubjects } from '../schemas.ts';
 import { undecidedRecords } from '../start-from.ts';
 import { neededTopics } from '../topics.ts';
@@ -57,26 +61,32 @@ async function bounded<T>(clock: Clock, work: () => Promise<T>): Promise<T | Not
   }
 }
 
-async function reach(address: string): Promise<AddressSeen> {
+async function reach(address: string, tls: KafkaTls | null): Promise<AddressSeen> {
   const port = Number(address.slice(address.lastIndexOf(':') + 1));
-  return { address, error: await connectError(hostOf(address), port, CONNECT_MS) };
+  return { address, error: await brokerError({ host: hostOf(address), port }, tls, CONNECT_MS) };
 }
 
 async function lookAtKafka({ config, clock }: LookParts): Promise<KafkaSeen> {
-  const bootstrap = await Promise.all(config.kafka.brokers.map(reach));
+  const secrets = new Secrets(config);
+  const tls = secrets.kafkaTls?.now() ?? null;
+  const bootstrap = await Promise.all(config.kafka.brokers.map(async (address) => await reach(address, tls)));
   if (bootstrap.every(({ error }) => error !== null))
     return { bootstrap, cluster: { failed: 'none of KAFKA_BROKERS can be reached' } };
-  const admin = createKafkaAdmin(kafkaOf(config, () => undefined));
-  const cluster = await bounded(clock, async () => await lookAtCluster(admin, config, clock));
+  const admin = createKafkaAdmin(kafkaOf(config, () => undefined, secrets));
+  const cluster = await bounded(clock, async () => await lookAtCluster(admin, tls, { config, clock }));
   // A client that still tries to connect is not waited for.
   await within(clock, CLOSE_MS, admin.close());
   return { bootstrap, cluster };
 }
 
-async function lookAtCluster(admin: KafkaAdmin, config: Config, clock: Clock): Promise<ClusterSeen> {
+async function lookAtCluster(
+  admin: KafkaAdmin,
+  tls: KafkaTls | null,
+  { config, clock }: Pick<LookParts, 'config' | 'clock'>,
+): Promise<ClusterSeen> {
   const [id, brokers] = [await admin.clusterId(), await admin.brokers()];
   const [addresses, topics, offsetMetadataMaxBytes] = await Promise.all([
-    Promise.all(brokers.map(async ({ host, port }) => await reach(`${host}:${String(port)}`))),
+    Promise.all(brokers.map(async ({ host, port }) => await reach(`${host}:${String(port)}`, tls))),
     lookAtTopics(admin, config),
     metadataLimit(admin, brokers[0]?.id),
   ]);
@@ -169,7 +179,8 @@ async function lookAtSubject(registry: SchemaRegistryEdge, { subject, schema }: 
 async function lookAtService({ config, clock, userAgent }: LookParts): Promise<LoginSeen | NotSeen | null> {
   if (!config.flows.has('scoring') && !config.flows.has('sync')) return null;
   const { baseUrl, username, password } = config.service;
-  const tried = await tryLogin({ baseUrl, userAgent, limitMs: LIMIT_MS }, { username, password }, clock);
+  const connect = serviceConnectOf(config, new Secrets(config), { clock });
+  const tried = await tryLogin({ baseUrl, userAgent, limitMs: LIMIT_MS, connect }, { username, password }, clock);
   return tried.do === 'failed' ? { failed: tried.error } : tried;
 }
 

@@ -1,8 +1,9 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { Fault } from '../../kernel/fault.ts';
-import { createGroupAdmin, type GroupAdmin } from './group-admin.ts';
+import { type Asked, createGroupAdmin, type GroupAdmin } from './group-admin.ts';
 import { type KafkaClient } from './client.ts';
-import { causeCode, kafkaErrorName } from './errors.ts';
+import { describing, eachTopic } from './each-topic.ts';
+import { causeCode, kafkaErrorName, needing } from './errors.ts';
 import { type Watermarks } from './offset-reader.ts';
 
 const { ConfigResourceTypes } = kafkajs;
@@ -54,10 +55,11 @@ export interface KafkaAdmin extends GroupAdmin {
 
 export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
   let connecting: Promise<Admin> | null = null;
-  const asked = async <T>(what: string, work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const asked: Asked = async (what, work, rights = {}) => {
     try {
       return await work(await (connecting ??= connect(client)));
     } catch (error) {
+      needing(error, rights);
       // A connection that failed once is not trusted again.
       const failed = connecting;
       connecting = null;
@@ -68,11 +70,11 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
   };
   return {
     topics: async (names) =>
-      await asked(
-        'reading topics',
-        async (admin) => await Promise.all(names.map(async (name) => await look(admin, name))),
-      ),
-    createTopics: async (topics) => await asked('creating topics', async (admin) => await create(admin, topics)),
+      await asked('reading topics', async (admin) => await eachTopic(names, async (name) => await look(admin, name))),
+    createTopics: async (topics) =>
+      await asked('creating topics', async (admin) => await create(admin, topics), {
+        topic: ['Create', ...topics.map(({ topic }) => topic)],
+      }),
     clusterId: async () =>
       await asked('reading the cluster id', async (admin) => (await admin.describeCluster()).clusterId),
     brokerCount: async () =>
@@ -86,18 +88,25 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
     brokerConfig: async (id, names) =>
       await asked('reading options of a broker', async (admin) => await configOf(admin, 'BROKER', String(id), names)),
     watermarks: async (topic) =>
-      await asked(`reading the ends of ${topic}`, async (admin) =>
-        (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
-          partition,
-          low: BigInt(low),
-          high: BigInt(high),
-        })),
+      await asked(
+        `reading the ends of ${topic}`,
+        async (admin) =>
+          (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
+            partition,
+            low: BigInt(low),
+            high: BigInt(high),
+          })),
+        describing(topic),
       ),
     offsetsAt: async (topic, timestampMs) =>
-      await asked(`reading the offsets of ${topic} at a time`, async (admin) => {
-        const found = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
-        return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
-      }),
+      await asked(
+        `reading the offsets of ${topic} at a time`,
+        async (admin) => {
+          const found = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
+          return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
+        },
+        describing(topic),
+      ),
     ...createGroupAdmin(asked),
     close: async () => {
       const open = connecting;
@@ -164,7 +173,10 @@ async function configOf(
 }
 
 async function create(admin: Admin, topics: readonly TopicToCreate[]): Promise<string[]> {
-  const known = await Promise.all(topics.map(async ({ topic }) => await look(admin, topic)));
+  const known = await eachTopic(
+    topics.map(({ topic }) => topic),
+    async (topic) => await look(admin, topic),
+  );
   const missing = topics.filter((_, index) => known[index]?.exists === false);
   if (missing.length === 0) return [];
   const request = {

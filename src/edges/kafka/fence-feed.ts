@@ -65,6 +65,11 @@ export class FenceFeed implements Fence {
     if (this.#frozenAtMs !== null && sentAtMs > this.#frozenAtMs) this.#frozenAtMs = null;
   }
 
+  /** When the last heartbeat was sent that has been answered, monotonic; null: none was, or the feed has stopped. */
+  get heartbeatAtMs(): number | null {
+    return this.#sentAtMs;
+  }
+
   readonly #tick = (): void => {
     const nowMs = this.#clock.monotonicMs();
     this.#look(nowMs);

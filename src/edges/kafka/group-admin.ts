@@ -1,4 +1,5 @@
 import { type Admin } from 'kafkajs';
+import { type Rights } from './errors.ts';
 
 /** Kafka's codes of errors. */
 const NON_EMPTY_GROUP = 68;
@@ -23,8 +24,8 @@ export interface GroupAdmin {
   commitFor(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
 }
 
-/** Asks a connected admin client; `what` names the question in the message of its failure. */
-export type Asked = <T>(what: string, work: (admin: Admin) => Promise<T>) => Promise<T>;
+/** Asks a connected admin client; `what` names the question in the message of its failure, `rights` what it needs. */
+export type Asked = <T>(what: string, work: (admin: Admin) => Promise<T>, rights?: Rights) => Promise<T>;
 
 export function createGroupAdmin(asked: Asked): GroupAdmin {
   return {
@@ -32,30 +33,46 @@ export function createGroupAdmin(asked: Asked): GroupAdmin {
       await asked(
         `reading what ${groupId} has committed`,
         async (admin) => (await commitsOf(admin, groupId, topic)).size > 0,
+        { topic: ['Describe', topic], group: ['Describe', groupId] },
       ),
     committed: async (groupId, topic) =>
-      await asked(`reading what ${groupId} has committed`, async (admin) => await commitsOf(admin, groupId, topic)),
+      await asked(`reading what ${groupId} has committed`, async (admin) => await commitsOf(admin, groupId, topic), {
+        topic: ['Describe', topic],
+        group: ['Describe', groupId],
+      }),
     memberCount: async (groupId) =>
-      await asked(`looking at ${groupId}`, async (admin) => {
-        const { groups } = await admin.describeGroups([groupId]);
-        return groups.find((group) => group.groupId === groupId)?.members.length ?? 0;
-      }),
+      await asked(
+        `looking at ${groupId}`,
+        async (admin) => {
+          const { groups } = await admin.describeGroups([groupId]);
+          return groups.find((group) => group.groupId === groupId)?.members.length ?? 0;
+        },
+        { group: ['Describe', groupId] },
+      ),
     deleteGroup: async (groupId) =>
-      await asked(`deleting ${groupId}`, async (admin) => {
-        try {
-          await admin.deleteGroups([groupId]);
-          return 'deleted';
-        } catch (error) {
-          const outcome = outcomeOfDeletion(error);
-          if (outcome === null) throw error;
-          return outcome;
-        }
-      }),
+      await asked(
+        `deleting ${groupId}`,
+        async (admin) => {
+          try {
+            await admin.deleteGroups([groupId]);
+            return 'deleted';
+          } catch (error) {
+            const outcome = outcomeOfDeletion(error);
+            if (outcome === null) throw error;
+            return outcome;
+          }
+        },
+        { group: ['Delete', groupId] },
+      ),
     commitFor: async (groupId, topic, offsets) => {
-      await asked(`committing for ${groupId}`, async (admin) => {
-        const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
-        await admin.setOffsets({ groupId, topic, partitions });
-      });
+      await asked(
+        `committing for ${groupId}`,
+        async (admin) => {
+          const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+          await admin.setOffsets({ groupId, topic, partitions });
+        },
+        { topic: ['Read', topic], group: ['Read', groupId] },
+      );
     },
   };
 }

@@ -19,10 +19,21 @@ const KNOWN: readonly (readonly [namespace: string, beginning: string])[] = [
   ['BrokerPool', 'Failed to connect to seed broker'],
   ['BrokerPool', 'Failed to connect to broker'],
   ['RequestQueue', 'Response without match'],
+  ['SaslAuthenticator-PLAIN', 'SASL PLAIN authentication failed'],
+  ['SaslAuthenticator-SCRAM-SHA-256', 'SASL SCRAM SHA256 authentication failed'],
+  ['SaslAuthenticator-SCRAM-SHA-512', 'SASL SCRAM SHA512 authentication failed'],
 ];
 
 /** Said by the source or the writer in their own words, or the daily course of a group. */
-const SILENT: ReadonlySet<string> = new Set(['Producer', 'Runner', 'Connection', 'Consumer', 'Cluster', 'Admin']);
+const SILENT: ReadonlySet<string> = new Set([
+  'Producer',
+  'Runner',
+  'Connection',
+  'Consumer',
+  'Cluster',
+  'Admin',
+  'BrokerPool',
+]);
 
 /** Told when kafkajs says that a consumer has crashed: long before its event, which waits for the disconnect. */
 export type CrashListener = (errorName: string) => void;
@@ -34,9 +45,12 @@ const CRASH = /^Crash: ([A-Za-z]{1,60}): ?(.*)$/s;
 export function createLogSink(emit: Emit, onCrash: CrashListener): (entry: LogEntry) => void {
   return ({ namespace, level, log }) => {
     if (level > logLevel.WARN) return;
-    const crash = namespace === 'Consumer' ? CRASH.exec(log.message) : null;
+    // Of a failed connection it passes the error itself on as the message.
+    const text: unknown = log.message;
+    const said = typeof text === 'string' ? text : '';
+    const crash = namespace === 'Consumer' ? CRASH.exec(said) : null;
     if (crash !== null) onCrash(nameOfCrash(crash[1] ?? '', crash[2] ?? ''));
-    const message = toKnown(namespace, log.message);
+    const message = toKnown(namespace, said);
     if (message !== null) emit('kafka_log', { severity: level === logLevel.ERROR ? 'error' : 'warn', message });
   };
 }

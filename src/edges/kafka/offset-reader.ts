@@ -1,7 +1,8 @@
 import { type Admin } from 'kafkajs';
 import { type AssignedPartition, type TopicPartition } from '../../engine/ports.ts';
 import { type KafkaClient } from './client.ts';
-import { causeCode } from './errors.ts';
+import { describing, eachTopic } from './each-topic.ts';
+import { causeCode, needing, type Rights } from './errors.ts';
 
 export interface Watermarks {
   readonly partition: number;
@@ -22,7 +23,7 @@ export class OffsetReader {
 
   /** The topics of the list that the cluster does not know. */
   async missing(topics: readonly string[]): Promise<string[]> {
-    const found = await Promise.all(topics.map(async (topic) => await this.#exists(topic)));
+    const found = await eachTopic(topics, async (topic) => await this.#exists(topic));
     return topics.filter((_, index) => found[index] === false);
   }
 
@@ -30,6 +31,7 @@ export class OffsetReader {
   async readBack(groupId: string, partitions: readonly TopicPartition[]): Promise<AssignedPartition[]> {
     const topics = [...new Set(partitions.map(({ topic }) => topic))];
     if (topics.length === 0) return [];
+    const rights = { ...describing(...topics), group: ['Describe', groupId] } as const;
     return await this.#with(async (admin) => {
       const committed = await admin.fetchOffsets({ groupId, topics });
       const marks = new Map<string, readonly Watermarks[]>();
@@ -44,11 +46,11 @@ export class OffsetReader {
         if (offset < 0n) return { topic, partition, committed: null, metadata: '', low, high };
         return { topic, partition, committed: offset, metadata: found.metadata ?? '', low, high };
       });
-    });
+    }, rights);
   }
 
   async watermarks(topic: string): Promise<Watermarks[]> {
-    return await this.#with(async (admin) => toWatermarks(await admin.fetchTopicOffsets(topic)));
+    return await this.#with(async (admin) => toWatermarks(await admin.fetchTopicOffsets(topic)), describing(topic));
   }
 
   async close(): Promise<void> {
@@ -71,12 +73,13 @@ export class OffsetReader {
     });
   }
 
-  async #with<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+  async #with<T>(work: (admin: Admin) => Promise<T>, rights: Rights = {}): Promise<T> {
     this.#admin ??= this.#connect();
     const open = this.#admin;
     try {
       return await work(await open);
     } catch (error) {
+      needing(error, rights);
       // A connection that failed once is not trusted again.
       if (this.#admin === open) {
         this.#admin = null;

@@ -1,4 +1,6 @@
-import { type ConsumerConfig, type KafkaConfig, type RetryOptions, type SASLOptions } from 'kafkajs';
+import { type ConsumerConfig, type KafkaConfig, type RetryOptions } from 'kafkajs';
+import { type KafkaSasl, saslOptions } from './sasl.ts';
+import { type KafkaTls, socketFactory } from './sockets.ts';
 
 /** How to reach the brokers, and how patient to be with them. */
 export interface KafkaSettings {
@@ -9,13 +11,10 @@ export interface KafkaSettings {
   readonly sessionTimeoutMs: number;
   /** Default 3000. */
   readonly connectionTimeoutMs?: number;
-  /** PEM texts; `{}`: TLS with the machine's authorities. Absent: plain text. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  readonly sasl?: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  };
+  /** Asked at each connection. Absent: plain text. */
+  readonly tls?: (() => KafkaTls) | undefined;
+  /** Absent: nobody says who they are, but perhaps by a certificate. */
+  readonly sasl?: KafkaSasl | undefined;
 }
 
 const STEEP_MS = 200;
@@ -59,8 +58,8 @@ export function connectionConfig(settings: KafkaSettings): KafkaConfig {
     brokers: [...brokers],
     clientId,
     connectionTimeout: connectionTimeoutMs,
-    ...(tls === undefined ? {} : { ssl: tls }),
-    ...(sasl === undefined ? {} : { sasl: sasl as SASLOptions }),
+    socketFactory: socketFactory(tls ?? null),
+    ...(sasl === undefined ? {} : { sasl: saslOptions(sasl) }),
   };
 }
 

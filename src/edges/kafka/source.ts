@@ -5,12 +5,12 @@ import {
   type SourceEvents,
   type TopicPartition,
 } from '../../engine/ports.ts';
-import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Cancel, type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
-import { kafkaErrorName } from './errors.ts';
+import { isMissingRight, kafkaErrorName, withRights } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
 import { GroupMember } from './member.ts';
 import { backoffMs, Nap } from './nap.ts';
@@ -20,6 +20,8 @@ import { nameOfPartition } from './owned.ts';
 const FIRST_RESTART_MS = 500;
 const LAST_RESTART_MS = 15_000;
 const METADATA_MAX_AGE_MS = 60_000;
+/** A member that lacks the right to read joins, and fails at its first fetch: within that time. */
+const READS_AFTER_MS = 5000;
 
 export interface SourceOptions {
   readonly client: KafkaClient;
@@ -61,7 +63,10 @@ class KafkaSource implements Source {
   #endMember: ((error: string) => void) | null = null;
   #life: Promise<void> = Promise.resolve();
   #failures = 0;
-  #held: { readonly sinceMs: number; readonly scope: string } | null = null;
+  #held: { readonly sinceMs: number; readonly scope: string; readonly error: string } | null = null;
+  /** A right was missing when the last membership ended: until one lasts, a join is no end of the hold. */
+  #isRefused = false;
+  #forgive: Cancel | null = null;
   /** Where partitions were read when their offset turned out to be gone: kafkajs has overwritten what was committed. */
   readonly #outOfRange = new Map<string, bigint>();
 
@@ -148,7 +153,9 @@ class KafkaSource implements Source {
     });
     this.#member = member;
     const opened = member.open();
-    const error = await ended.promise;
+    const error = this.#named(await ended.promise);
+    this.#forgive?.();
+    this.#isRefused = isMissingRight(error);
     this.#member = null;
     if (!this.#isStopped()) {
       if (this.#phase === 'assigned') this.#phase = 'trying';
@@ -180,8 +187,7 @@ class KafkaSource implements Source {
         },
         assigned: (partitions) => {
           this.#phase = 'assigned';
-          this.#failures = 0;
-          this.#release();
+          this.#joined();
           events.assigned(partitions.map((found) => this.#mend(found)));
         },
         records: (at, from, next, records) => {
@@ -202,11 +208,30 @@ class KafkaSource implements Source {
     return { ...found, committed };
   }
 
-  /** Another scope is another hold: the one before it is over, and says so. */
-  #hold(scope: string, error: string): void {
-    if (this.#held?.scope === scope) return;
+  #joined(): void {
+    this.#forgive?.();
+    if (this.#isRefused) this.#forgive = this.#options.clock.after(READS_AFTER_MS, () => this.#recovered());
+    else this.#recovered();
+  }
+
+  #recovered(): void {
+    this.#isRefused = false;
+    this.#failures = 0;
     this.#release();
-    this.#held = { sinceMs: this.#options.clock.monotonicMs(), scope };
+  }
+
+  /** Of a crash kafkajs tells less than of an answer: what may be missing is all that a member needs. */
+  #named(error: string): string {
+    const { topics, groupId } = this.#options;
+    return withRights(error, { topic: ['Read', ...topics], group: ['Read', groupId] });
+  }
+
+  /** Another scope is another hold: the one before it is over, and says so. A missing right is worth saying by itself. */
+  #hold(scope: string, error: string): void {
+    const isNews = isMissingRight(error) && this.#held?.error !== error;
+    if (this.#held?.scope === scope && !isNews) return;
+    this.#release();
+    this.#held = { sinceMs: this.#options.clock.monotonicMs(), scope, error };
     this.#options.emit('hold_started', { cause: 'kafka', scope, error });
   }
 

@@ -4,7 +4,7 @@ import { type Clock, type Draw, within } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type KafkaClient } from './client.ts';
-import { causeCode, kafkaErrorName } from './errors.ts';
+import { causeCode, kafkaErrorName, withRights } from './errors.ts';
 import { TopicWriter } from './topic-writer.ts';
 
 const { Partitioners } = kafkajs;
@@ -28,7 +28,8 @@ export interface KafkaWriter extends RecordWriter {
 
 /**
  * Writes with acknowledgement by all in-sync replicas, in order within a topic-partition, and repeats until the deadline
- * of each record. One kafkajs `send` holds one partition: over several, one whose leader moves is lost in silence.
+ * of each record. The partitions of one leader go together, and each is judged by its own answer: kafkajs can resolve
+ * although a partition whose leader moved was never written.
  */
 export function createKafkaWriter(options: WriterOptions): KafkaWriter {
   return new Writer(options);
@@ -86,7 +87,7 @@ class Writer implements KafkaWriter {
       partitioner: Partitioners.DefaultPartitioner(),
       partitionsOf: async (of) => await this.#partitionsOf(of),
       onRetry: (error) => {
-        emit('writer_retry', { topic, error });
+        emit('writer_retry', { topic, error: withRights(error, { topic: ['Write', topic] }) });
       },
     });
     this.#topics.set(topic, writer);

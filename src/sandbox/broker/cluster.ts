@@ -9,6 +9,8 @@ export interface ClusterSettings extends Omit<NodeSetup, 'classPath' | 'logging'
   /** The folder with Kafka's jars. */
   readonly jars: string;
   readonly nodes: number;
+  /** For each node further listeners, by the ports that they are advertised with. */
+  readonly detours: readonly (readonly number[])[];
 }
 
 export interface Cluster {
@@ -24,7 +26,7 @@ export async function startCluster(settings: ClusterSettings): Promise<Cluster> 
   const classPath = await classPathOf(settings.jars);
   const logging = await writeLogging(settings);
   for (let attempt = 1; ; attempt += 1) {
-    const ports = await freeNodePorts(settings.nodes);
+    const ports = await freeNodePorts(settings);
     const setup = { ...settings, classPath, logging, ports };
     const nodes = await Promise.all(ports.map(async (_, index) => await Node.create(index + 1, setup)));
     try {
@@ -48,11 +50,15 @@ export async function startCluster(settings: ClusterSettings): Promise<Cluster> 
   }
 }
 
-async function freeNodePorts(nodes: number): Promise<NodeSetup['ports']> {
-  const free = await freePorts(nodes * 2);
+async function freeNodePorts({ nodes, detours, security }: ClusterSettings): Promise<NodeSetup['ports']> {
+  const listeners = security?.listeners ?? [];
+  const free = await freePorts(nodes * (2 + listeners.length) + detours.flat().length);
+  const further = free.slice(nodes * 2);
   return Array.from({ length: nodes }, (_, index) => ({
     broker: free[index] ?? 0,
     controller: free[nodes + index] ?? 0,
+    detours: (detours[index] ?? []).map((advertised) => ({ port: further.shift() ?? 0, advertised })),
+    secured: listeners.map(() => further.shift() ?? 0),
   }));
 }
 

@@ -11,6 +11,7 @@ import {
 } from './downloads.ts';
 import { type Jdk } from './jdk.ts';
 import { type KafkaNode } from './node.ts';
+import { type Security } from './properties.ts';
 import { startRegistry } from './registry.ts';
 import { Run } from './run.ts';
 
@@ -20,6 +21,8 @@ export interface JavaOptions {
   readonly version: KafkaVersion;
   readonly nodes: number;
   readonly registry: boolean;
+  readonly detours: readonly (readonly number[])[];
+  readonly security?: Security | undefined;
   readonly say: (line: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -47,7 +50,8 @@ export async function startOnJava(options: JavaOptions): Promise<OnJava> {
   const kafka = async (): Promise<Cluster> => {
     const jars = await fetchKafka(version, fetching);
     const archive = await archiveOf(cacheName('kafka', version), jars);
-    return await startCluster({ run, cache, jdk, version, jars, nodes: options.nodes, archive, say });
+    const { nodes, detours, security } = options;
+    return await startCluster({ run, cache, jdk, version, jars, nodes, detours, security, archive, say });
   };
   const registry = async (): Promise<string> => {
     if (!options.registry) return '';

@@ -6,7 +6,7 @@ import { CHILD_ENV, type Child } from './child.ts';
 import { type KafkaVersion } from './downloads.ts';
 import { type Jdk } from './jdk.ts';
 import { saysPortTaken } from './ports.ts';
-import { CLUSTER_ID, nodeProperties, type NodePorts } from './properties.ts';
+import { CLUSTER_ID, nodeProperties, type NodePorts, type Security } from './properties.ts';
 import { type Run } from './run.ts';
 
 /** One process of the cluster, to be killed, stopped (SIGSTOP) and started again by tests. */
@@ -14,6 +14,10 @@ export interface KafkaNode {
   readonly id: number;
   /** Of the process that runs now, or ran last. */
   readonly pid: number;
+  /** The ports of its further listeners, in the order in which they were asked for. */
+  readonly detours: readonly number[];
+  /** The ports of its listeners of `Security`, by name. */
+  readonly secured: ReadonlyMap<string, number>;
   /** Sends `signal`; after SIGKILL or SIGTERM, resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again, on its port and with its data; resolves when it is ready. Nothing when it runs. */
@@ -30,6 +34,7 @@ export interface NodeSetup {
   /** The option of Java's that names the logger's settings. */
   readonly logging: string;
   readonly ports: readonly NodePorts[];
+  readonly security?: Security | undefined;
   /** Of Kafka's classes: loading them is half of a start. */
   readonly archive: Archive;
   readonly say: (line: string) => void;
@@ -69,8 +74,18 @@ export class Node implements KafkaNode {
     );
     await mkdir(node.#folder);
     await cp(join(template, 'data'), join(node.#folder, 'data'), { recursive: true });
-    await node.#writeProperties(node.#folder);
+    await node.#writeProperties(node.#folder, setup.security);
     return node;
+  }
+
+  get detours(): readonly number[] {
+    return (this.#setup.ports[this.id - 1]?.detours ?? []).map(({ port }) => port);
+  }
+
+  get secured(): ReadonlyMap<string, number> {
+    const { ports, security } = this.#setup;
+    const own = ports[this.id - 1]?.secured ?? [];
+    return new Map((security?.listeners ?? []).map(({ name }, index) => [name, own[index] ?? 0]));
   }
 
   get pid(): number {
@@ -79,9 +94,9 @@ export class Node implements KafkaNode {
 
   async start(): Promise<void> {
     if (this.#child?.alive === true) return;
-    const { run, jdk, classPath, logging, archive, say } = this.#setup;
+    const { run, jdk, classPath, logging, archive, say, security } = this.#setup;
     this.#wanted = true;
-    const memory = ['-Xms96m', '-Xmx320m', ...SMALL, '-XX:+ExitOnOutOfMemoryError'];
+    const memory = ['-Xms96m', '-Xmx320m', ...SMALL, '-XX:+ExitOnOutOfMemoryError', ...(security?.java ?? [])];
     const program = [logging, '-cp', classPath, 'kafka.Kafka', join(this.#folder, 'server.properties')];
     const child = await archive.starting(async ({ options, ...grace }) => {
       this.#child = await run.start({
@@ -116,7 +131,8 @@ export class Node implements KafkaNode {
 
   async #format(draft: string): Promise<void> {
     const { run, jdk, classPath, logging } = this.#setup;
-    const properties = await this.#writeProperties(draft);
+    // Formatting asks for less than running: the folder is the same, whoever may come in.
+    const properties = await this.#writeProperties(draft, undefined);
     const child = await run.start({
       name: `Kafka format ${String(this.id)}`,
       command: jdk.java,
@@ -141,10 +157,10 @@ export class Node implements KafkaNode {
     await rm(properties);
   }
 
-  async #writeProperties(folder: string): Promise<string> {
+  async #writeProperties(folder: string, security: Security | undefined): Promise<string> {
     const file = join(folder, 'server.properties');
     const { ports } = this.#setup;
-    await writeFile(file, nodeProperties({ id: this.id, ports, dataFolder: join(folder, 'data') }));
+    await writeFile(file, nodeProperties({ id: this.id, ports, dataFolder: join(folder, 'data'), security }));
     return file;
   }
 }

@@ -2,6 +2,34 @@
 export interface NodePorts {
   readonly broker: number;
   readonly controller: number;
+  /** Further listeners; none unless told. */
+  readonly detours?: readonly Detour[];
+  /** Of the listeners of `Security`, in its order. */
+  readonly secured?: readonly number[];
+}
+
+/** A listener that asks who somebody is, or speaks TLS, beside the plain one: for tests. */
+export interface SecuredListener {
+  /** Letters. */
+  readonly name: string;
+  readonly protocol: 'SSL' | 'SASL_SSL' | 'SASL_PLAINTEXT';
+  /** Settings of this listener, without `listener.name.<name>.` before them. */
+  readonly settings: Settings;
+}
+
+/** Of every node of a cluster. */
+export interface Security {
+  readonly listeners: readonly SecuredListener[];
+  /** Of the broker as a whole, such as its authorizer. */
+  readonly settings?: Settings;
+  /** Options of Java's. */
+  readonly java?: readonly string[];
+}
+
+/** A listener whose clients are told to come back by the port of something in front of it, such as a proxy. */
+export interface Detour {
+  readonly port: number;
+  readonly advertised: number;
 }
 
 export interface NodeSettings {
@@ -10,6 +38,7 @@ export interface NodeSettings {
   /** The ports of all nodes, by id from 1. */
   readonly ports: readonly NodePorts[];
   readonly dataFolder: string;
+  readonly security?: Security | undefined;
 }
 
 /** Settings of Kafka's, by name. */
@@ -22,26 +51,47 @@ export const CLUSTER_ID = 'c2NyZWVuaW5nLWJyb2tlcg';
  * The server.properties of a node that is broker and controller in one. Static voters, because then nothing about ports
  * is written into the data folder, and a formatted folder can be kept for the next run.
  */
-export function nodeProperties({ id, ports, dataFolder }: NodeSettings): string {
+export function nodeProperties({ id, ports, dataFolder, security }: NodeSettings): string {
   const own = ports[id - 1];
   if (own === undefined) throw new RangeError(`no ports for node ${String(id)}`);
+  const detours = (own.detours ?? []).map(({ port, advertised }, index) => ({
+    name: `DETOUR${String(index + 1)}`,
+    protocol: 'PLAINTEXT',
+    port,
+    advertised,
+  }));
+  const secured = (security?.listeners ?? []).map(({ name, protocol }, index) => {
+    const port = own.secured?.[index] ?? 0;
+    return { name, protocol, port, advertised: port };
+  });
+  const further = [...detours, ...secured];
+  const more = (text: (listener: (typeof further)[number]) => string): string =>
+    further.map((listener) => `,${text(listener)}`).join('');
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': id,
     'controller.quorum.voters': ports
       .map((each, index) => `${String(index + 1)}@127.0.0.1:${String(each.controller)}`)
       .join(','),
-    listeners: `PLAINTEXT://127.0.0.1:${String(own.broker)},CONTROLLER://127.0.0.1:${String(own.controller)}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${String(own.broker)}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `PLAINTEXT://127.0.0.1:${String(own.broker)},CONTROLLER://127.0.0.1:${String(own.controller)}${more(({ name, port }) => `${name}://127.0.0.1:${String(port)}`)}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${String(own.broker)}${more(({ name, advertised }) => `${name}://127.0.0.1:${String(advertised)}`)}`,
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${more(({ name, protocol }) => `${name}:${protocol}`)}`,
     'inter.broker.listener.name': 'PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': dataFolder,
     ...sharedSettings(ports.length),
+    ...securitySettings(security),
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${String(value)}\n`)
     .join('');
+}
+
+function securitySettings(security: Security | undefined): Settings {
+  const ofListeners = (security?.listeners ?? []).flatMap(({ name, settings }) =>
+    Object.entries(settings).map(([setting, value]) => [`listener.name.${name.toLowerCase()}.${setting}`, value]),
+  );
+  return { ...(Object.fromEntries(ofListeners) as Settings), ...security?.settings };
 }
 
 /** What holds for every node of a cluster of `nodes`, whichever way it is started. */

@@ -6,6 +6,7 @@ import { dockerAddress, type DockerAddress, whyNoDocker } from './docker-probe.t
 import { startOnJava } from './java.ts';
 import { findJdk, findMaven, type Jdk, OLDEST_JAVA } from './jdk.ts';
 import { type KafkaNode } from './node.ts';
+import { type Security } from './properties.ts';
 
 export interface KafkaOptions {
   /** 1 unless told. Three nodes are for tests that kill some: they are always started here, with Java. */
@@ -16,6 +17,13 @@ export interface KafkaOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** False: only Kafka. */
   readonly registry?: boolean;
+  /**
+   * For each of three nodes further listeners, each advertised with one of these ports of the loopback address: those of
+   * proxies, which pass connections on to the ports in `detours` of the node.
+   */
+  readonly detours?: readonly (readonly number[])[];
+  /** Further listeners, and who may do what: for tests of security. Always started here, with Java. */
+  readonly security?: Security;
 }
 
 export interface KafkaAndRegistry {
@@ -44,12 +52,15 @@ interface JavaParts {
  * @throws Fault `NO_BROKER` with what is missing, `DOWNLOAD_FAILED`, `CHILD_FAILED`
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaAndRegistry> {
-  const { env, say, nodes = 1, kafkaVersion = '4.3.1', registry = true } = options;
-  const given = nodes === 1 ? givenIn(env, registry) : undefined;
+  const { env, say, nodes = 1, kafkaVersion = '4.3.1', registry = true, detours = [], security } = options;
+  const isOwn = isStartedHere(options);
+  const given = isOwn ? undefined : givenIn(env, registry);
   if (given !== undefined) return given;
 
   const docker = dockerAddress(env);
-  let whyNotDocker = nodes === 1 ? await whyNoDocker(docker) : 'three nodes are started with Java only';
+  let whyNotDocker = isOwn
+    ? 'three nodes, or ones with security, are started with Java only'
+    : await whyNoDocker(docker);
   if (whyNotDocker === undefined) {
     try {
       const started = await startOnDocker({ version: kafkaVersion, registry, say });
@@ -62,10 +73,25 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaAndRegistr
 
   const { jdk, maven, isCached } = await javaParts(options);
   if (jdk !== undefined && jdk.major >= OLDEST_JAVA && (maven !== undefined || isCached)) {
-    const started = await startOnJava({ jdk, maven, version: kafkaVersion, nodes, registry, say, env });
+    const started = await startOnJava({
+      jdk,
+      maven,
+      version: kafkaVersion,
+      nodes,
+      registry,
+      detours,
+      security,
+      say,
+      env,
+    });
     return { ...started, how: 'java' };
   }
   throw new Fault('NO_BROKER', whatIsNeeded({ env, docker, whyNotDocker, jdk, maven }));
+}
+
+/** Whether neither what is given nor Docker will do. */
+function isStartedHere({ nodes = 1, security }: KafkaOptions): boolean {
+  return nodes !== 1 || security !== undefined;
 }
 
 function givenIn(env: KafkaOptions['env'], registry: boolean): KafkaAndRegistry | undefined {

@@ -9,6 +9,7 @@ type Env = Record<string, string | undefined>;
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'whsec-0123456789-0123456789';
+const NO_TLS = { authorities: null, certificate: null, key: null };
 
 function valid(over: Env = {}): Env {
   return {
@@ -76,6 +77,7 @@ describe('refusals', () => {
     ['SCORING_CONCURRENCY', '6e1'],
     ['SCORING_CONCURRENCY', ' 64'],
     ['SCORING_ORDERING', 'Key'],
+    ['SCORING_LIMIT', 'auto'],
     ['SCORE_ON_REFUSAL', 'yes'],
     ['ACCOUNT', 'a b'],
     ['TOPIC_CREATED', '..'],
@@ -141,8 +143,12 @@ describe('refusals', () => {
     expect(problems(valid({ TOPIC_SCORES: 'fraud.reviews.dlq' }))).toContain('"fraud.reviews.dlq"');
   });
 
-  test('refuses to run with the check of certificates turned off', () => {
-    expect(problems(valid({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }))).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
+  test.each(['0', 'false', 'no', '2'])('refuses to run with the check of certificates set to %s', (value) => {
+    expect(problems(valid({ NODE_TLS_REJECT_UNAUTHORIZED: value }))).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
+  });
+
+  test.each(['', '1'])('runs with the check of certificates set to "%s"', (value) => {
+    expect(accepted(valid({ NODE_TLS_REJECT_UNAUTHORIZED: value })).warnings).toEqual([]);
   });
 
   test('refuses a time-out above 0.3 of a shorter session, and derives smaller defaults from it', () => {
@@ -154,11 +160,12 @@ describe('refusals', () => {
 
   test('refuses what would protect data and is not supported', () => {
     for (const name of [
-      'KAFKA_TLS',
-      'KAFKA_SASL_MECHANISM',
-      'SERVICE_TLS_CA_FILE',
+      'KAFKA_TLS_KEY_PASSWORD',
+      'KAFKA_SASL_JAAS_CONFIG',
+      'SERVICE_TLS_SERVER_NAME',
+      'SCHEMA_REGISTRY_TLS_KEY_FILE',
       'WEBHOOK_TLS_CA_FILE',
-      'SERVICE_PROXY_URL',
+      'SERVICE_PROXY_USERNAME',
     ])
       expect(problems(valid({ [name]: 'true' }))).toContain(`${name}: this version does not support it`);
   });
@@ -233,6 +240,8 @@ describe('values', () => {
         startFrom: null,
         assignor: 'co-partitioned-sticky',
         onOffsetGap: 'earliest',
+        tls: null,
+        sasl: null,
       },
       parkPositions: new Set(),
       topics: {
@@ -242,18 +251,27 @@ describe('values', () => {
         scores: 'fraud.scores',
         deadLetterSuffix: '.dlq',
       },
-      registry: { url: 'http://localhost:8081/apis/ccompat/v7', username: null, password: null },
+      registry: { url: 'http://localhost:8081/apis/ccompat/v7', username: null, password: null, tls: NO_TLS },
       service: {
         baseUrl: 'https://service.example/base',
         username: 'shop',
         password: PASSWORD,
         timeoutMs: 5000,
         connectTimeoutMs: 2000,
+        tls: NO_TLS,
+        proxyUrl: null,
         maxRequestsPerSecond: null,
         forwardIp: false,
         idempotencyHeader: null,
       },
-      scoring: { concurrency: 64, ordering: 'key', scoreOnRefusal: true, maxAttempts: 8, refuseAfterMs: 300_000 },
+      scoring: {
+        concurrency: 64,
+        limit: 'fixed',
+        ordering: 'key',
+        scoreOnRefusal: true,
+        maxAttempts: 8,
+        refuseAfterMs: 300_000,
+      },
       floodgateMaxShare: 0.05,
       sync: {
         batchMaxRecords: 100,
@@ -286,6 +304,7 @@ describe('values', () => {
         tls: null,
       },
       ops: { host: '127.0.0.1', port: 9464 },
+      tracing: null,
       secretFiles: new Map(),
       logLevel: 'info',
     });
@@ -339,23 +358,6 @@ describe('values', () => {
     expect(accepted(env, { '/m.yaml': 'scoring: {}\n' }).config.mapping).toBe('scoring: {}');
     expect(problems(env, { '/m.yaml': ' \n' })).toContain('MAPPING_FILE: what is given is not accepted');
     expect(problems(env)).toContain('MAPPING_FILE: the file "/m.yaml" cannot be read');
-  });
-
-  test('reads certificate and key of the webhook port, and refuses one without the other, or not there', () => {
-    const env = valid({ WEBHOOK_TLS_CERT_FILE: '/tls/crt', WEBHOOK_TLS_KEY_FILE: '/tls/key' });
-    const files = { '/tls/crt': 'certificate\n', '/tls/key': 'key' };
-    expect(accepted(env, files).config.webhook.tls).toEqual({
-      certificate: 'certificate',
-      certificateFile: '/tls/crt',
-      key: 'key',
-      keyFile: '/tls/key',
-    });
-    for (const name of ['WEBHOOK_TLS_CERT_FILE', 'WEBHOOK_TLS_KEY_FILE'])
-      expect(problems({ ...env, [name]: undefined }, files)).toContain('one without the other; give both or none');
-    expect(problems(env, { '/tls/crt': 'certificate' }).split('\n')).toEqual([
-      'One option is missing or wrong:',
-      '  WEBHOOK_TLS_KEY_FILE: the file "/tls/key" cannot be read (Error ENOENT).',
-    ]);
   });
 
   test('reads issuer reason codes one a line', () => {

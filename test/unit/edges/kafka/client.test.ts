@@ -50,6 +50,13 @@ describe("kafkajs' log", () => {
     ]);
   });
 
+  test('takes an error where a text should be', () => {
+    const { said, write } = sink();
+    write(entry('BrokerPool', new Error('a secret') as unknown as string));
+    write(entry('Fetcher 3', new Error('a secret') as unknown as string));
+    expect(said).toEqual([{ severity: 'error', message: 'Fetcher: unlisted' }]);
+  });
+
   test('tells of a crash at the moment it begins', () => {
     const { crashes, write } = sink();
     write(entry('Consumer', 'Crash: KafkaJSError: a secret', { groupId: 'g' }));
