@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../src/sandbox/broker/ports.ts';
-import { type FlowReport, type HealthReport } from '../../src/telemetry/health.ts';
+import { type FlowReport, type HealthReport } from '../../src/telemetry/ports.ts';
 import { eventually } from './eventually.ts';
 
 /** The checkout that is tested. */

@@ -1,3 +1,4 @@
+import { BucketCounts, OPERATION_SECONDS, WAY_SECONDS } from '../../src/kernel/bucket-counts.ts';
 import { type EngineStatus, type FlowStatus, type PartitionStatus } from '../../src/engine/ports.ts';
 
 /** A running engine with one partition and the flow `scoring`; break one thing. */
@@ -6,7 +7,25 @@ export function engineStatus(
 ): EngineStatus {
   return {
     phase: over.phase ?? 'running',
-    flows: [{ name: 'scoring', outcomes: {}, inFlight: 0, buffered: 0, bufferedBytes: 0, waits: [], ...over.flow }],
+    flows: [
+      {
+        name: 'scoring',
+        topic: 'payments.created',
+        consumed: 0,
+        heldLanes: 0,
+        processing: new BucketCounts(OPERATION_SECONDS),
+        endToEnd: new BucketCounts(WAY_SECONDS),
+        outcomes: {},
+        inFlight: 0,
+        buffered: 0,
+        bufferedBytes: 0,
+        waits: [],
+        answered: 0,
+        unsaved: 0,
+        unsavedSinceMs: null,
+        ...over.flow,
+      },
+    ],
     partitions: [
       {
         topic: 'payments.created',
@@ -18,8 +37,10 @@ export function engineStatus(
         buffered: 0,
         paused: false,
         oldestUnfinishedMs: null,
+        lastReadMs: null,
         ...over.partition,
       },
     ],
+    commits: { ok: new BucketCounts(OPERATION_SECONDS), failed: new BucketCounts(OPERATION_SECONDS) },
   };
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Engine } from '../../src/engine/engine.ts';
 import { encodeMap } from '../../src/engine/offset-map.ts';
 import { type Flow, type Job, type Schemas, type SourceRecord, type Step } from '../../src/engine/ports.ts';
+import { duplicateBounds } from '../../src/telemetry/duplicate-bound.ts';
 import { DELIVERED, type HoldCause } from '../../src/kernel/outcome.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { type InMemorySource } from './in-memory-source.ts';
@@ -334,6 +335,8 @@ export class ScheduledWorld {
     const living = this.#living();
     const member = living[pick % Math.max(1, living.length)];
     if (member === undefined) return;
+    const [bound] = duplicateBounds(member.engine.status(), this.#clock.monotonicMs());
+    this.oracle.bounded(member.witnessed, bound?.records ?? 0);
     member.life.alive = false;
     member.life.lateIn = late ? this.#broker.generation(GROUP) : null;
     this.oracle.excuse(member.witnessed);

@@ -125,6 +125,14 @@ export class Oracle {
     for (const item of [...by.open, ...by.unsaved.keys()]) this.#excused.add(item);
   }
 
+  /** A process is about to die, and has said what of it would be done twice at most. */
+  bounded(by: Witnessed, bound: number): void {
+    const ended = [...by.unsaved].filter(([, { phase }]) => phase === 'owned').map(([item]) => item);
+    const repeated = new Set([...by.open, ...ended]);
+    if (repeated.size > bound)
+      this.#fault(`a kill repeats ${String(repeated.size)}, and the bound was ${String(bound)}`);
+  }
+
   /** A process is gone, and what it had under way with it. */
   forget(by: Witnessed): void {
     this.#witnessed.delete(by);

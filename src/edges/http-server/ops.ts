@@ -1,4 +1,5 @@
 import { type FastifyRequest } from 'fastify';
+import { type HealthReport } from '../../telemetry/ports.ts';
 import { type Answer, type HttpServer, listen, type Trouble } from './server.ts';
 import { statusPage } from './status-page.ts';
 
@@ -17,7 +18,7 @@ export interface OpsSource {
   /** Whether a flow does its work; null: it is not in this process. */
   readyOf(flow: 'scoring' | 'sync'): boolean | null;
   /** Plain JSON values: codes, partitions, offsets, holds; no keys, ids or texts of the service. */
-  status(): object;
+  status(): HealthReport;
   /** Prometheus' text format. */
   metrics(): Promise<string>;
 }
@@ -70,7 +71,7 @@ async function answerOf({ raw }: FastifyRequest, source: OpsSource): Promise<Ans
     case '/readyz/sync':
       return flowProbe(source.readyOf('sync'));
     case '/status':
-      return status(source, raw.headers.accept);
+      return status(source.status(), raw.headers.accept, EVERY.exec(raw.url ?? '')?.[1]);
     case '/metrics':
       return { status: 200, headers: METRICS_HEADERS, body: await source.metrics() };
     default:
@@ -92,11 +93,14 @@ function flowProbe(is: boolean | null): Answer {
   return is === null ? text(404, 'not in this process') : probe(is, 'ready');
 }
 
-function status(source: OpsSource, accept: string | undefined): Answer {
-  const of = source.status();
+/** `?every=5`: the page asks for itself again so often, in seconds. */
+const EVERY = /[?&]every=([1-9]\d{0,3})(?:&|$)/;
+
+function status(report: HealthReport, accept: string | undefined, every: string | undefined): Answer {
   if (accept?.includes('text/html') !== true)
-    return { status: 200, headers: JSON_HEADERS, body: `${JSON.stringify(of)}\n` };
-  return { status: 200, headers: PAGE_HEADERS, body: statusPage(of, { live: source.live(), ready: source.ready() }) };
+    return { status: 200, headers: JSON_HEADERS, body: `${JSON.stringify(report)}\n` };
+  const page = statusPage(report, { everySeconds: every === undefined ? null : Number(every) });
+  return { status: 200, headers: PAGE_HEADERS, body: page };
 }
 
 const JSON_HEADERS = { ...NO_STORE, 'content-type': 'application/json', vary: 'accept' } as const;

@@ -1,130 +1,217 @@
-/** Holds are what a person came for. */
-const ALARMING = 'holds';
+import {
+  type DuplicateBound,
+  type FlowReport,
+  type GateHealth,
+  type HealthReport,
+  type HoldReport,
+  type PartitionReport,
+} from '../../telemetry/ports.ts';
+import { headlineOf } from './headline.ts';
+import { type HoldGroup, holdGroups } from './hold-groups.ts';
+import { PAGE_STYLE } from './page-style.ts';
+import { counted, escaped, grouped, momentOf, sized, spell } from './page-words.ts';
 
-const STYLE = `
-:root { color-scheme: light dark; --line: light-dark(#d8dde4, #353b45); --soft: light-dark(#5b6573, #9aa5b4); --card: light-dark(#fff, #1b1f26); --alarm: light-dark(#b3261e, #ff8a80); --fine: light-dark(#1b7f4b, #6fd39b); }
-body { margin: 0; padding: 2rem 1.25rem; background: light-dark(#f4f6f8, #12151a); color: light-dark(#1c2430, #e5e9ef); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 68rem; margin: 0 auto; }
-h1 { font-size: 1.3rem; margin: 0 0 1rem; }
-h2 { font-size: .95rem; margin: 1.5rem 0 .5rem; color: var(--soft); font-weight: 600; }
-h2.alarm { color: var(--alarm); }
-.state { font-weight: 600; margin-left: .6rem; font-size: .85rem; padding: .15rem .6rem; border: 1px solid; border-radius: 1rem; color: var(--fine); }
-.state.alarm { color: var(--alarm); }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; overflow-x: auto; }
-dl { display: grid; grid-template-columns: max-content 1fr; margin: 0; padding: .6rem 1rem; gap: .2rem 1.5rem; }
-dt { color: var(--soft); }
-dd { margin: 0; font-variant-numeric: tabular-nums; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .4rem 1rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; }
-tr:last-child td { border-bottom: 0; }
-p { margin: 0; padding: .6rem 1rem; color: var(--soft); }
-td dl { padding: 0; }
-`;
+/** More partitions than this are shown when they are asked for. */
+const PARTITIONS_OPEN = 24;
 
-export interface PageState {
-  readonly live: boolean;
-  readonly ready: boolean;
+/** One cell: a text, with a tone where it is worth a look. */
+type Cell =
+  | string
+  | { readonly text: string; readonly tone?: 'well' | 'wait' | 'ill'; readonly kind?: 'text' | 'wide' };
+
+export interface PageOptions {
+  /** Asks for itself again after so many seconds; null: never. */
+  readonly everySeconds: number | null;
 }
 
 /**
- * A status for people: the same values as the JSON, as one HTML page without scripts, forms or anything loaded. Lists of
- * objects become tables, all else names and values; every text is escaped.
+ * A status for people, as one HTML page without scripts, forms or anything loaded: first how it is and what is to be
+ * done, then what moves and what keeps it back, last every partition. Every text is escaped.
  */
-export function statusPage(status: object, state: PageState): string {
-  const entries = Object.entries(status) as readonly [string, unknown][];
-  const plain = entries.filter(([, value]) => !isComposite(value));
-  const sections = entries
-    .filter(([, value]) => isComposite(value))
-    .toSorted(([a], [b]) => Number(b === ALARMING) - Number(a === ALARMING));
+export function statusPage(report: HealthReport, { everySeconds }: PageOptions = { everySeconds: null }): string {
+  const { tone, word, says } = headlineOf(report);
+  const refresh = everySeconds === null ? '' : `<meta http-equiv="refresh" content="${String(everySeconds)}">`;
+  const parts = [
+    `<h1>fraud-screening-connector<small>${escaped(factsOf(report))}</small></h1>`,
+    `<div class="card headline ${tone}"><b>${escaped(word)}</b><span>${escaped(says)}</span></div>`,
+    section('Held: what waits, and what to do', holdGroups(report).map(holdCard).join('')),
+    section('Flows', flowTable(report.flows)),
+    section('Gates: what keeps calls to the service back', gateTable(report.gates)),
+    section('Topics', topicTable(report.partitions)),
+    section('If it were killed now: done a second time, at most', boundTable(report.duplicateBound)),
+    section('Partitions', partitionTable(report.partitions)),
+    footer(everySeconds),
+  ];
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>fraud-screening-connector</title><style>${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${refresh}<title>${escaped(word)} · fraud-screening-connector</title><style>${PAGE_STYLE}</style></head>
 <body><main>
-<h1>fraud-screening-connector ${stateOf(state)}</h1>
-${plain.length === 0 ? '' : card(pairs(plain))}
-${sections.map(([name, value]) => section(name, value)).join('\n')}
+${parts.filter((part) => part !== '').join('\n')}
 </main></body>
 </html>
 `;
 }
 
-function stateOf({ live, ready }: PageState): string {
-  const word = live ? (ready ? 'ready' : 'not ready') : 'not live';
-  return `<span class="state${live && ready ? '' : ' alarm'}">${word}</span>`;
+function factsOf({ account, version, phase, phaseForMs, upForMs, atMs }: HealthReport): string {
+  return `account ${account} · version ${version} · ${phase} for ${spell(phaseForMs)}, up for ${spell(upForMs)} · ${momentOf(atMs)}`;
 }
 
-function section(name: string, value: unknown): string {
-  const alarm = name === ALARMING && Array.isArray(value) && value.length > 0 ? ' class="alarm"' : '';
-  return `<section><h2${alarm}>${words(name)}</h2>${card(shown(value))}</section>`;
+function section(title: string, content: string): string {
+  return content === '' ? '' : `<section><h2>${escaped(title)}</h2>${content}</section>`;
 }
 
-function card(content: string): string {
-  return `<div class="card">${content}</div>`;
-}
-
-function shown(value: unknown): string {
-  if (!Array.isArray(value)) return isComposite(value) ? pairs(Object.entries(value)) : escaped(scalar(value));
-  const rows: readonly unknown[] = value;
-  if (rows.length === 0) return '<p>None.</p>';
-  if (rows.every((row) => isComposite(row) && !Array.isArray(row))) return table(rows as readonly object[]);
-  return `<p>${escaped(rows.map(scalar).join(', '))}</p>`;
-}
-
-/** A value under its name: milliseconds are shown as people say them. */
-function named(name: string, value: unknown): string {
-  return name.endsWith('Ms') && typeof value === 'number' ? spell(value) : shown(value);
-}
-
-function spell(ms: number): string {
-  if (ms < 1000) return `${String(ms)} ms`;
-  if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;
-  return ms < 7_200_000 ? `${(ms / 60_000).toFixed(0)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
-}
-
-function table(rows: readonly object[]): string {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const head = columns.map((column) => `<th>${words(column)}</th>`).join('');
-  const lines = rows.map((row) => {
-    const cells = new Map<string, unknown>(Object.entries(row));
-    return `<tr>${columns.map((column) => `<td>${named(column, cells.get(column))}</td>`).join('')}</tr>`;
+function holdCard({ cause, means, mend, waiting }: HoldGroup): string {
+  const facts = waiting.map(({ scope, ageMs, records }) => {
+    const counts = records === null ? '' : ` (${counted(records, 'record')})`;
+    return `${scope} for ${spell(ageMs)}${counts}`;
   });
-  return `<table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
+  return `<div class="card hold"><b>${escaped(cause)}</b><span>${escaped(facts.join(' · '))}</span><p>${escaped(means)}</p><p><strong>Do:</strong> ${escaped(mend)}</p></div>`;
 }
 
-function pairs(entries: readonly (readonly [string, unknown])[]): string {
-  if (entries.length === 0) return '<p>None.</p>';
-  return `<dl>${entries.map(([name, value]) => `<dt>${words(name)}</dt><dd>${named(name, value)}</dd>`).join('')}</dl>`;
-}
-
-function isComposite(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-function scalar(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return value;
-  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
-}
-
-/** `oldestUnfinishedMs` → `oldest unfinished`; names that are codes stay as they are. */
-function words(name: string): string {
-  return escaped(
-    name
-      .replace(/Ms$/, '')
-      .replaceAll(/([a-z])([A-Z])/g, (_all, last: string, first: string) => `${last} ${first.toLowerCase()}`),
+function flowTable(flows: readonly FlowReport[]): string {
+  return table(
+    ['flow', 'ready', 'in flight', 'buffered', 'size', 'delivered', 'letters', 'skipped', 'waits for'],
+    flows.map((flow) => [
+      flow.name,
+      flow.ready ? { text: 'yes', tone: 'well' } : { text: 'no', tone: 'ill' },
+      grouped(flow.inFlight),
+      grouped(flow.buffered),
+      sized(flow.bufferedBytes),
+      grouped(flow.outcomes['delivered'] ?? 0),
+      ended(flow, 'dead_letter:'),
+      ended(flow, 'skip:'),
+      { text: flow.waits.map(waitWords).join(', ') || '–', kind: 'text' },
+    ]),
   );
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+/** How many records ended so, with each reason where there is one. */
+function ended({ outcomes }: FlowReport, kind: string): Cell {
+  const found = Object.entries(outcomes).filter(([name]) => name.startsWith(kind));
+  const sum = found.reduce((total, [, count]) => total + count, 0);
+  const reasons = found.map(([name, count]) => `${name.slice(kind.length)} ${grouped(count)}`).join(', ');
+  return { text: sum === 0 ? '0' : `${grouped(sum)} (${reasons})`, kind: 'wide' };
+}
 
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+function waitWords({ cause, records, ageMs }: HoldReport): string {
+  return `${cause} ${grouped(records ?? 0)} for ${spell(ageMs)}`;
+}
+
+function gateTable(gates: readonly GateHealth[]): string {
+  return table(
+    [
+      'flow',
+      'breaker',
+      'why',
+      'for',
+      'next probe in',
+      'floodgate',
+      'why',
+      'next probe in',
+      'asked to wait for',
+      'at once',
+    ],
+    gates.map(({ flow, breaker, floodgate, pausedForMs, concurrencyLimit }) => [
+      flow,
+      { text: breaker.state.replace('_', ' '), tone: breaker.state === 'closed' ? 'well' : 'ill' },
+      breaker.why ?? '–',
+      spell(breaker.forMs),
+      spell(breaker.probeInMs),
+      { text: floodgate.state, tone: floodgate.state === 'letting' ? 'well' : 'ill' },
+      floodgate.why?.replaceAll('_', ' ') ?? '–',
+      spell(floodgate.probeInMs),
+      spell(pausedForMs),
+      concurrencyLimit === null ? '–' : String(concurrencyLimit),
+    ]),
+  );
+}
+
+function topicTable(partitions: readonly PartitionReport[]): string {
+  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)];
+  return table(
+    ['topic', 'partitions owned', 'not committed', 'oldest in work', 'buffered', 'not read now'],
+    topics.map(([topic, owned]) => [
+      topic,
+      grouped(owned.length),
+      grouped(owned.reduce((sum, { lag }) => sum + BigInt(lag), 0n)),
+      spell(oldestOf(owned)),
+      grouped(owned.reduce((sum, { buffered }) => sum + buffered, 0)),
+      grouped(owned.filter(({ paused }) => paused).length),
+    ]),
+  );
+}
+
+function oldestOf(partitions: readonly PartitionReport[]): number | null {
+  const ages = partitions.flatMap(({ oldestUnfinishedAgeMs }) => oldestUnfinishedAgeMs ?? []);
+  return ages.length === 0 ? null : Math.max(...ages);
+}
+
+function boundTable(bounds: readonly DuplicateBound[]): string {
+  return table(
+    ['flow', 'records', 'in flight', 'answered, not written', 'ended, not committed', 'for'],
+    bounds.map(({ flow, records, inFlight, answered, unsaved, unsavedForMs }) => [
+      flow,
+      ...[records, inFlight, answered, unsaved].map((count) => grouped(count)),
+      spell(unsavedForMs),
+    ]),
+  );
+}
+
+function partitionTable(partitions: readonly PartitionReport[]): string {
+  const rows = table(
+    [
+      'topic',
+      'partition',
+      'committed',
+      'committable',
+      'read to',
+      'end',
+      'lag',
+      'buffered',
+      'oldest in work',
+      'read now',
+    ],
+    partitions.map((each) => [
+      each.topic,
+      String(each.partition),
+      each.committed ?? '–',
+      each.committable,
+      each.next,
+      each.highWatermark,
+      grouped(BigInt(each.lag)),
+      grouped(each.buffered),
+      spell(each.oldestUnfinishedAgeMs),
+      each.paused ? { text: 'no', tone: 'wait' } : 'yes',
+    ]),
+  );
+  if (partitions.length <= PARTITIONS_OPEN) return rows;
+  return `<details class="card"><summary>${counted(partitions.length, 'partition')}</summary>${rows}</details>`;
+}
+
+function footer(everySeconds: number | null): string {
+  const again =
+    everySeconds === null
+      ? '<a href="/status?every=5">look again every 5 s</a>'
+      : `looks again every ${String(everySeconds)} s; <a href="/status">stop</a>`;
+  return `<footer>${again} · the same for programs: this address without <code>Accept: text/html</code> · <a href="/metrics">metrics</a></footer>`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return '';
+  const headCells = head.map((name, at) => `<th${kindOf(rows[0]?.[at])}>${escaped(name)}</th>`).join('');
+  const lines = rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`);
+  return `<div class="card"><table><thead><tr>${headCells}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`;
+}
+
+/** A head stands as the cells below it. */
+function kindOf(content: Cell | undefined): string {
+  const kind = typeof content === 'object' ? content.kind : undefined;
+  return kind === undefined ? '' : ` class="${kind}"`;
+}
+
+function cell(content: Cell): string {
+  if (typeof content === 'string') return `<td>${escaped(content)}</td>`;
+  const { text, tone, kind } = content;
+  const classes = [tone === undefined ? '' : `tone ${tone}`, kind ?? ''].filter((name) => name !== '').join(' ');
+  return `<td${classes === '' ? '' : ` class="${classes}"`}>${escaped(text)}</td>`;
 }

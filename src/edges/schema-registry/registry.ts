@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type SchemaId, type Schemas, type ValueDecoder, type ValueEncoder } from '../../engine/ports.ts';
 import { type Clock } from '../../kernel/clock.ts';
+import { type ExchangeReport } from '../../kernel/exchange-counts.ts';
 import { frame, unframe } from './framing.ts';
 import { KnownSchemas } from './known-schemas.ts';
 import { lookUp } from './look-up.ts';
@@ -14,6 +15,8 @@ export interface SchemaRegistryEdge extends Schemas, Subjects {
   decoder(readerSchema: object | null): ValueDecoder;
   /** `id`: what the registry calls this schema, see `idOf`. */
   encoder<T>(schema: object, id: SchemaId): ValueEncoder<T>;
+  /** What was asked of the registry, by kind of request. */
+  exchanges(): readonly ExchangeReport[];
   close(): Promise<void>;
 }
 
@@ -45,6 +48,7 @@ export function createSchemaRegistry(settings: RegistrySettings, deps: { readonl
       own.add(id);
       return { encode: (value) => frame(id, type.toBuffer(value)) };
     },
+    exchanges: () => transport.exchanges(),
     close: async () => {
       await transport.close();
     },

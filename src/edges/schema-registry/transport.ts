@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { Pool } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import { type Clock, within } from '../../kernel/clock.ts';
+import { ExchangeCounts, type ExchangeReport } from '../../kernel/exchange-counts.ts';
 import { nameOf } from '../../kernel/fault.ts';
 
 /** Where the registry is, and who asks. */
@@ -13,8 +14,8 @@ export interface RegistrySettings {
   /** For one request, connecting included; 3000 unless told. */
   readonly timeoutMs?: number | undefined;
   readonly clientId: string;
-  /** Certificates to trust, in PEM, instead of the machine's. */
-  readonly ca?: string | undefined;
+  /** Opens the connections; absent: undici does, with what Node trusts. */
+  readonly connect?: buildConnector.connector | undefined;
 }
 
 /** One exchange. `body` is the parsed JSON; undefined: it is none. */
@@ -25,6 +26,8 @@ export type RegistryAnswer =
 export interface RegistryTransport {
   /** `path` below the URL's own. Never rejects, always ends. */
   request(method: 'GET' | 'POST', path: string, body?: object): Promise<RegistryAnswer>;
+  /** What was asked, by kind of request. */
+  exchanges(): readonly ExchangeReport[];
   close(): Promise<void>;
 }
 
@@ -32,6 +35,15 @@ const TIMEOUT_MS = 3000;
 const CONNECTIONS = 4;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
+
+/** What is asked of a registry, with names for what changes; what is none of these counts as the last. */
+const TEMPLATES: readonly (readonly [RegExp, string])[] = [
+  [/^\/schemas\/ids\//, '/schemas/ids/{id}'],
+  [/^\/subjects\/[^/]+\/versions/, '/subjects/{subject}/versions'],
+  [/^\/subjects\/[^/]+$/, '/subjects/{subject}'],
+  [/^\/subjects$/, '/subjects'],
+  [/^/, '_OTHER'],
+];
 
 /** Speaks HTTP with the registry; errors hold names and codes, never the URL or a body. */
 export function createTransport(settings: RegistrySettings, clock: Clock): RegistryTransport {
@@ -42,7 +54,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     connections: CONNECTIONS,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: { timeout: timeoutMs, ...(settings.ca === undefined ? {} : { ca: settings.ca }) },
+    connect: settings.connect ?? { timeout: timeoutMs },
   });
 
   async function exchange(
@@ -69,18 +81,38 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     return { do: 'answer', status: answer.statusCode, body: parsed(Buffer.concat(chunks).toString()) };
   }
 
+  const kinds = new Map<string, ExchangeCounts>();
+  const countsOf = (method: string, path: string): ExchangeCounts => {
+    const template = TEMPLATES.find(([pattern]) => pattern.test(path))?.[1] ?? '';
+    const name = `${method} ${template}`;
+    const counts = kinds.get(name) ?? new ExchangeCounts({ method, template, origin: url.origin });
+    kinds.set(name, counts);
+    return counts;
+  };
+
+  async function request(method: 'GET' | 'POST', path: string, body?: object): Promise<RegistryAnswer> {
+    const abort = new AbortController();
+    try {
+      const answer = await within(clock, timeoutMs, exchange(method, path, abort.signal, body));
+      if (answer !== 'late') return answer;
+      abort.abort();
+      return { do: 'failed', error: 'timeout' };
+    } catch (error) {
+      return { do: 'failed', error: nameOf(error) };
+    }
+  }
+
   return {
     request: async (method, path, body) => {
-      const abort = new AbortController();
-      try {
-        const answer = await within(clock, timeoutMs, exchange(method, path, abort.signal, body));
-        if (answer !== 'late') return answer;
-        abort.abort();
-        return { do: 'failed', error: 'timeout' };
-      } catch (error) {
-        return { do: 'failed', error: nameOf(error) };
-      }
+      const counts = countsOf(method, path);
+      const sinceMs = clock.monotonicMs();
+      counts.active += 1;
+      const answer = await request(method, path, body);
+      counts.active -= 1;
+      counts.ended(answer.do === 'answer' ? answer.status : answer.error, clock.monotonicMs() - sinceMs);
+      return answer;
     },
+    exchanges: () => [...kinds.values()].map((counts) => counts.report()),
     close: async () => {
       await pool.destroy();
     },

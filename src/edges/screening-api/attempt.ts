@@ -1,5 +1,6 @@
 import { type Dispatcher, type Pool } from 'undici';
 import { type Clock } from '../../kernel/clock.ts';
+import { type ExchangeCounts } from '../../kernel/exchange-counts.ts';
 import { type Fence } from '../../kernel/fence.ts';
 import { type Exchange } from '../../resilience/ports.ts';
 import { type Deadlines, type Due } from './deadlines.ts';
@@ -12,6 +13,7 @@ export interface Route {
   readonly path: string;
   readonly pool: Pool;
   readonly deadlines: Deadlines;
+  readonly counts: ExchangeCounts;
 }
 
 /** How an attempt gets the right to be made. */
@@ -92,6 +94,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
       throw GIVEN_UP;
     }
     this.#controller = controller;
+    this.#parts.route.counts.active += 1;
     this.#startedMs = this.#parts.clock.monotonicMs();
   }
 
@@ -108,17 +111,19 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
 
   onResponseEnd(): void {
     if (this.#ended) return;
+    const { clock } = this.#parts;
+    const tookMs = clock.monotonicMs() - this.#startedMs;
+    this.#count(this.#status, tookMs);
     if (this.#status === 401 && this.#access !== null && !this.#isRepeat) {
       this.#repeat(this.#access);
       return;
     }
-    const { clock } = this.#parts;
     this.#end({
       do: 'answer',
       status: this.#status,
       retryAfterMs: this.#retryAfter === undefined ? null : readRetryAfter(this.#retryAfter, clock.nowMs()),
       body: this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : Buffer.concat(this.#chunks, this.#bytes),
-      latencyMs: Math.round(clock.monotonicMs() - this.#startedMs),
+      latencyMs: Math.round(tookMs),
     });
   }
 
@@ -160,9 +165,24 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
     controller?.abort(GIVEN_UP);
   }
 
+  /** One request is over: it had this status, or none, for this reason. */
+  #count(how: number | string, tookMs: number): void {
+    const { counts } = this.#parts.route;
+    if (this.#controller !== null) counts.active -= 1;
+    counts.ended(how, tookMs);
+  }
+
+  /** What was never written has waited since it was made. */
+  #countFailed(why: string): void {
+    const { clock, route } = this.#parts;
+    const sinceMs = this.#controller === null ? this.dueMs - route.deadlines.timeoutMs : this.#startedMs;
+    this.#count(why, clock.monotonicMs() - sinceMs);
+  }
+
   #end(exchange: Exchange): void {
     if (this.#ended) return;
     this.#ended = true;
+    if (exchange.do === 'failed') this.#countFailed(exchange.why);
     this.#parts.route.deadlines.remove(this);
     // undici may keep this object until its connection is there; the bodies need not stay that long.
     this.#body = null;

@@ -1,8 +1,9 @@
 import { Pool } from 'undici';
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
+import { ExchangeCounts, type ExchangeReport } from '../../kernel/exchange-counts.ts';
 import { type Fence } from '../../kernel/fence.ts';
-import { type Exchange, type ScreeningApi } from '../../resilience/ports.ts';
+import { type Exchange, type ScreeningApi, type SessionReport } from '../../resilience/ports.ts';
 import { type Access, Attempt, type Route } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { callHeaders, TRANSACTION_PATH, userAgentOf } from './request.ts';
@@ -25,6 +26,10 @@ export interface ScreeningApiEdge extends ScreeningApi {
   login(): Promise<LoginResult>;
   /** To be called when `credentials` answers something else: where they were refused, it logs in at once. */
   credentialsChanged(): void;
+  /** How the session stands. */
+  session(): SessionReport;
+  /** What was asked of the service, by kind of request. */
+  exchanges(): readonly ExchangeReport[];
   /** Closes every connection; requests still open fail. */
   close(): Promise<void>;
 }
@@ -55,8 +60,9 @@ class Client implements ScreeningApiEdge {
     const route = (method: Route['method'], path: string, connections: number, timeoutMs: number): Route => ({
       method,
       path: `${basePath}${path}`,
-      pool: toPool(origin, connections, settings.connectTimeoutMs),
+      pool: toPool(origin, connections, settings),
       deadlines: new Deadlines(clock, timeoutMs),
+      counts: new ExchangeCounts({ method, template: path, origin }),
     });
     this.#clock = clock;
     this.#userAgent = userAgentOf(settings.version);
@@ -72,8 +78,8 @@ class Client implements ScreeningApiEdge {
     return this.#exchange(this.#scoring, body, headers);
   }
 
-  sync(body: Buffer): Promise<Exchange> {
-    return this.#exchange(this.#sync, body, null);
+  sync(body: Buffer, headers: readonly string[] | null = null): Promise<Exchange> {
+    return this.#exchange(this.#sync, body, headers);
   }
 
   async login(): Promise<LoginResult> {
@@ -82,6 +88,14 @@ class Client implements ScreeningApiEdge {
 
   credentialsChanged(): void {
     this.#session.credentialsMayHaveChanged();
+  }
+
+  session(): SessionReport {
+    return this.#session.report();
+  }
+
+  exchanges(): readonly ExchangeReport[] {
+    return [this.#scoring, this.#sync, this.#login].map(({ counts }) => counts.report());
   }
 
   async close(): Promise<void> {
@@ -115,13 +129,13 @@ class Client implements ScreeningApiEdge {
  * HTTP/1.1 and one request a connection at a time, so that connections are the ceiling of requests and one slow answer
  * delays no other; undici's own time-outs are off, since its body time-out starts anew with each chunk and ours does not.
  */
-function toPool(origin: string, connections: number, connectTimeoutMs: number): Pool {
+function toPool(origin: string, connections: number, { connect, connectTimeoutMs }: ScreeningApiSettings): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: connectTimeoutMs },
+    connect: connect ?? { timeout: connectTimeoutMs },
   });
 }

@@ -16,25 +16,25 @@ export interface Due {
  * than the request's own bookkeeping.
  */
 export class Deadlines {
+  readonly timeoutMs: number;
   readonly #clock: Clock;
-  readonly #timeoutMs: number;
   #first: Due | null = null;
   #last: Due | null = null;
   #timer: Cancel | null = null;
 
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
   }
 
   add(due: Due): void {
-    due.dueMs = this.#clock.monotonicMs() + this.#timeoutMs;
+    due.dueMs = this.#clock.monotonicMs() + this.timeoutMs;
     due.earlier = this.#last;
     due.later = null;
     if (this.#last === null) this.#first = due;
     else this.#last.later = due;
     this.#last = due;
-    this.#timer ??= this.#clock.after(this.#timeoutMs, this.#fire);
+    this.#timer ??= this.#clock.after(this.timeoutMs, this.#fire);
   }
 
   remove(due: Due): void {

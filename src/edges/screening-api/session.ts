@@ -1,7 +1,7 @@
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { fullJitter, retryWait } from '../../resilience/backoff.ts';
-import { type Exchange } from '../../resilience/ports.ts';
+import { type Exchange, type SessionReport } from '../../resilience/ports.ts';
 import { type Credentials } from './settings.ts';
 import { lifetimeMs, readSessionToken } from './token.ts';
 
@@ -114,6 +114,15 @@ export class Session {
   credentialsMayHaveChanged(): void {
     // Never rejects; its end is seen by whoever asks next.
     if (this.#credentialsChanged()) void this.login();
+  }
+
+  report(): SessionReport {
+    const nowMs = this.#parts.clock.monotonicMs();
+    return {
+      sinceMs: this.#token?.sinceMs ?? null,
+      expiresAtMs: this.#token?.expiresAtMs ?? null,
+      youngRefused: this.#youngRefusedMs.filter((atMs) => nowMs - atMs < YOUNG_MS).length,
+    };
   }
 
   async #login(): Promise<LoginResult> {

@@ -1,3 +1,5 @@
+import { type buildConnector } from 'undici';
+
 /** Where the screening service is and how it is spoken to. Times in milliseconds. */
 export interface ScreeningApiSettings {
   /** Scheme, host, port and perhaps a path, which is kept. */
@@ -13,6 +15,8 @@ export interface ScreeningApiSettings {
   /** The same for a batch of status updates. */
   readonly syncTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** Opens the connections; absent: undici does, with what Node trusts. */
+  readonly connect?: buildConnector.connector | undefined;
 }
 
 /** User name and password of the service account (spec: Authentication). */

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { nameOf } from '../../kernel/fault.ts';
 import { readHttpDate } from './retry-after.ts';
@@ -18,6 +18,14 @@ export type LoginTried =
     }
   | { readonly do: 'failed'; readonly error: string };
 
+export interface LoginSettings {
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  readonly limitMs: number;
+  /** Opens the connection; null: undici does, with what Node trusts. */
+  readonly connect?: buildConnector.connector | null;
+}
+
 const BODY_MOST_BYTES = 65_536;
 
 /**
@@ -25,12 +33,12 @@ const BODY_MOST_BYTES = 65_536;
  * Never rejects; ends within `limitMs`, all included.
  */
 export async function tryLogin(
-  { baseUrl, userAgent, limitMs }: { readonly baseUrl: string; readonly userAgent: string; readonly limitMs: number },
+  { baseUrl, userAgent, limitMs, connect = null }: LoginSettings,
   credentials: Credentials,
   clock: Clock,
 ): Promise<LoginTried> {
   const { origin, basePath } = toEndpoint(baseUrl);
-  const pool = new Pool(origin, { connections: 1, allowH2: false, connect: { timeout: limitMs } });
+  const pool = new Pool(origin, { connections: 1, allowH2: false, connect: connect ?? { timeout: limitMs } });
   const exchange = async (): Promise<LoginTried> => {
     const sentMs = clock.nowMs();
     const { statusCode, headers, body } = await pool.request({

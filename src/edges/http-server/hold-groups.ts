@@ -1,0 +1,32 @@
+import { type HealthReport } from '../../telemetry/ports.ts';
+
+/** All holds of one cause: what a person has to do is the same. */
+export interface HoldGroup {
+  readonly cause: string;
+  readonly means: string;
+  readonly mend: string;
+  /** Of the oldest. */
+  readonly ageMs: number;
+  /** What waits, each once, the longest wait first. */
+  readonly waiting: readonly { readonly scope: string; readonly ageMs: number; readonly records: number | null }[];
+}
+
+/** The holds of a report by their causes, the oldest first. A flow whose gate holds, too, is named once. */
+export function holdGroups({ holds, flows }: HealthReport): readonly HoldGroup[] {
+  const oldestFirst = holds.toSorted((one, other) => other.ageMs - one.ageMs);
+  return [...Map.groupBy(oldestFirst, ({ cause }) => cause)].flatMap(([cause, ofCause]) => {
+    const [oldest] = ofCause;
+    if (oldest === undefined) return [];
+    const scopes = [...Map.groupBy(ofCause, ({ scope }) => flowOf(scope, flows) ?? scope)];
+    const waiting = scopes.map(([scope, same]) => {
+      const waits = flows.find(({ name }) => name === scope)?.waits.find((wait) => wait.cause === cause);
+      return { scope, ageMs: same[0]?.ageMs ?? 0, records: waits?.records ?? null };
+    });
+    return [{ cause, means: oldest.means, mend: oldest.mend, ageMs: oldest.ageMs, waiting }];
+  });
+}
+
+/** The flow of `scoring breaker`; null: it is of none. */
+function flowOf(scope: string, flows: HealthReport['flows']): string | null {
+  return flows.find(({ name }) => scope === name || scope.startsWith(`${name} `))?.name ?? null;
+}

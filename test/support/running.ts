@@ -1,0 +1,19 @@
+import { type Running } from '../../src/telemetry/running.ts';
+
+/** A process in which nothing has been opened yet; put in what is to be looked at. */
+export function running(over: Partial<Running> = {}): Running {
+  return {
+    engine: null,
+    gates: [],
+    group: 'fraud-connector',
+    service: [],
+    registry: [],
+    session: null,
+    scores: null,
+    updatesMaybeSent: null,
+    writes: [],
+    webhooks: null,
+    heartbeatAtMs: null,
+    ...over,
+  };
+}
