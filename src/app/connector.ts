@@ -10,37 +10,39 @@ import { createKafkaWriter, type KafkaWriter } from '../edges/kafka/writer.ts';
 import { type Certificate } from '../edges/http-server/certificate.ts';
 import { type OpsSource, startOpsServer } from '../edges/http-server/ops.ts';
 import { type HttpServer } from '../edges/http-server/server.ts';
-import { startWebhookServer } from '../edges/http-server/webhooks.ts';
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
 import { ownVersion } from '../edges/system/package-info.ts';
 import { onUncaught, type Terminal } from '../edges/system/terminal.ts';
 import { assignUnits } from '../engine/assignment.ts';
 import { Engine } from '../engine/engine.ts';
 import { clusterHashOf, createNonce } from '../engine/offset-map.ts';
-import { type EngineStatus, type RecordWriter } from '../engine/ports.ts';
+import { type RecordWriter } from '../engine/ports.ts';
 import { type Clock, type Draw, pause } from '../kernel/clock.ts';
-import { type Emit, type WebhookTlsFailure } from '../kernel/emit.ts';
+import { type Emit } from '../kernel/emit.ts';
 import { Fault, isFault, nameOf } from '../kernel/fault.ts';
+import { type OpenTracing } from '../kernel/tracing.ts';
 import { ReleaseStack } from '../lifecycle/release-stack.ts';
 import { StopRequest } from '../lifecycle/stop-request.ts';
 import { type Mapping } from '../mapping/mapper.ts';
-import { type Gate } from '../resilience/gate.ts';
 import { type FraudReview, type FraudScore } from '../screening/avro.generated.ts';
 import { fanOut } from '../telemetry/fan-out.ts';
 import { Health } from '../telemetry/health.ts';
 import { createLog } from '../telemetry/log.ts';
+import { MeteredWriter } from '../telemetry/metered-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { followFreshness } from './freshness.ts';
 import { createFlows, type Flows } from './flows.ts';
+import { Instruments } from './instruments.ts';
 import { LateEncoder } from './late-encoder.ts';
 import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
-import { createReviews } from './reviews.ts';
 import { Secrets } from './secrets.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
 import { settleStart } from './start-from.ts';
 import { requireTopics } from './topics.ts';
+import { LAST_EXPORT_MS, tracingOf } from './tracing.ts';
 import { keepWatermarksFresh } from './watermarks.ts';
-import { followWebhookCertificate } from './webhook-certificate.ts';
+import { openWebhookPort } from './webhook-port.ts';
 
 /** After a stop was asked for, webhooks are taken for this long: whoever sends them has to learn of it first. */
 const WEBHOOKS_AFTER_STOP_MS = 5000;
@@ -50,6 +52,8 @@ const PARTITION_RECORDS = 1024;
 
 export interface ConnectorOptions {
   readonly config: Config;
+  /** Tells configurations apart, see `configHash`. */
+  readonly configHash: string;
   /** Compiled from `config.mapping`. */
   readonly mapping: Mapping;
   /** Of the webhook port, read from `config.webhook.tls`. */
@@ -79,7 +83,8 @@ interface Cluster {
   readonly partitions: ReadonlyMap<string, number>;
 }
 
-interface ReadingParts extends Pick<Neighbours, 'admin' | 'registry' | 'writer'> {
+interface ReadingParts extends Pick<Neighbours, 'admin' | 'registry'> {
+  readonly writer: RecordWriter;
   readonly flows: Flows;
   readonly kafka: KafkaClient;
   readonly fence: FenceFeed;
@@ -97,30 +102,38 @@ class Connector {
   readonly #opened = new ReleaseStack();
   readonly #health: Health;
   readonly #metrics: Metrics;
+  readonly #instruments: Instruments;
   readonly #emit: Emit;
   readonly #startedMs: number;
   #engine: Engine | null = null;
   #webhooks: HttpServer | null = null;
-  #gates: readonly Gate[] = [];
+  #tracing: OpenTracing | null = null;
 
   constructor(options: ConnectorOptions) {
-    const { config, clock, terminal } = options;
+    const { config, configHash, clock, terminal } = options;
     this.#options = options;
     this.#config = config;
     this.#clock = clock;
     this.#secrets = new Secrets(config);
     this.#startedMs = clock.monotonicMs();
     const version = this.#version;
-    const status = (): EngineStatus | null => this.#engine?.status() ?? null;
+    const instruments = new Instruments(config.kafka.groupId);
+    this.#instruments = instruments;
     this.#health = new Health({
       version,
       account: config.account,
       flows: config.flows,
       clock,
-      status,
-      gates: () => this.#gates.map((gate) => gate.report()),
+      status: () => instruments.status(),
+      gates: () => instruments.gates(),
     });
-    this.#metrics = new Metrics({ version, clock, status });
+    this.#metrics = new Metrics({
+      version,
+      configHash,
+      clock,
+      running: () => instruments.running(),
+      webhookPath: config.flows.has('reviews') ? config.webhook.path : null,
+    });
     const log = createLog({
       level: config.logLevel,
       clock,
@@ -175,18 +188,24 @@ class Connector {
     this.#opened.push('operations server', async () => {
       await ops.close();
     });
-    const kafka = kafkaOf(config, emit);
     const secrets = this.#secrets;
+    const tracing = await tracingOf({ config, secrets, version: this.#version, clock, emit });
+    this.#tracing = tracing;
+    this.#opened.push('tracing', async () => {
+      await tracing?.close(LAST_EXPORT_MS);
+    });
+    const kafka = kafkaOf(config, emit, secrets);
     const unwatch = secrets.watch({ clock, emit });
     this.#opened.push('secret files', async () => {
       unwatch();
       await Promise.resolve();
     });
-    const registry = registryOf(config, { clock }, () => secrets.registryPassword());
+    const registry = registryOf(config, { clock, emit }, secrets);
     this.#opened.push('registry', async () => {
       await registry.close();
     });
     const writer = createKafkaWriter({ client: kafka, clock, draw, emit });
+    const metered = new MeteredWriter(writer, clock);
     this.#opened.push('writer', async () => {
       await writer.close();
     });
@@ -205,15 +224,31 @@ class Connector {
           version: this.#version,
           mapping: this.#options.mapping,
           registry,
-          writer,
+          writer: metered,
           scoreEncoder,
           fence,
+          tracing,
           clock,
           draw,
           emit,
         })
       : null;
-    if (config.flows.has('reviews')) await this.#listen(writer, reviewEncoder);
+    this.#instruments.registry = registry;
+    this.#instruments.writer = metered;
+    if (config.flows.has('reviews'))
+      this.#webhooks = await openWebhookPort({
+        config,
+        certificate: this.#options.certificate,
+        secrets,
+        connector: this.#connector,
+        writer: metered,
+        encoder: reviewEncoder,
+        tracing,
+        metrics: this.#metrics,
+        opened: this.#opened,
+        clock,
+        emit,
+      });
     const cluster = await this.#found({ admin, registry, writer, scoreEncoder, reviewEncoder });
     if (cluster === null) return;
     if (
@@ -221,40 +256,8 @@ class Connector {
       !(await settleStart({ ...this.#preflight(), admin, config, topics: [...flows.byTopic.keys()] }))
     )
       return;
-    if (flows !== null) await this.#read({ flows, kafka, registry, writer, admin, fence, cluster });
+    if (flows !== null) await this.#read({ flows, kafka, registry, writer: metered, admin, fence, cluster });
     emit('ready', { afterMs: this.#ageMs() });
-  }
-
-  async #listen(writer: RecordWriter, encoder: LateEncoder<FraudReview>): Promise<void> {
-    const { webhook } = this.#config;
-    const { certificate } = this.#options;
-    const [clock, emit] = [this.#clock, this.#emit];
-    const receiver = createReviews({
-      config: this.#config,
-      secrets: this.#secrets,
-      connector: this.#connector,
-      writer,
-      encoder,
-      clock,
-      emit,
-    });
-    const onTlsFailed = (why: WebhookTlsFailure): void => {
-      emit('webhook_tls_failed', { why });
-    };
-    const server = await startWebhookServer({ ...webhook, certificate, onTlsFailed }, receiver);
-    this.#webhooks = server;
-    this.#opened.push('webhook server', async () => {
-      await server.close();
-    });
-    if (webhook.tls === null || certificate === null) return;
-    const renew = (renewed: Certificate): void => {
-      server.renew(renewed);
-    };
-    const unwatch = followWebhookCertificate(webhook.tls, certificate, { clock, emit, renew });
-    this.#opened.push('webhook certificate', async () => {
-      unwatch();
-      await Promise.resolve();
-    });
   }
 
   /** Waits until Kafka and the registry answer, and have what is needed. Null: a stop was asked for meanwhile. */
@@ -338,6 +341,7 @@ class Connector {
       clusterHash: clusterHashOf(cluster.id),
       nonce: createNonce(draw),
       parked: parkPositions,
+      tracing: this.#tracing ?? undefined,
       onGap: group.onOffsetGap,
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
@@ -357,12 +361,14 @@ class Connector {
     // The first login is not waited for: records that find no session wait, and say so.
     void flows.api.login();
     this.#engine = engine;
-    this.#gates = [...flows.gates.values()];
+    Object.assign(this.#instruments, { engine, flows, fence });
     await engine.start();
     const wanted = (topic: string): boolean => topic === topics.created && flows.alignment.wantsWatermark();
     const end = keepWatermarksFresh({ admin, engine, topics: [...flows.byTopic.keys()], wanted, clock });
+    const endFreshness = followFreshness(this.#instruments, { clock, emit });
     this.#opened.push('watermarks', async () => {
       end();
+      endFreshness();
       await Promise.resolve();
     });
   }
@@ -370,8 +376,9 @@ class Connector {
   /** Ends what runs: records within the drain, webhooks for as long as their sender may not know of the stop. */
   async #finish(): Promise<number> {
     const { drainTimeoutMs, flows } = this.#config;
+    const forRecordsMs = drainTimeoutMs - (this.#tracing === null ? 0 : LAST_EXPORT_MS);
     this.#webhooks?.drain();
-    const drained = this.#engine?.stop(drainTimeoutMs) ?? Promise.resolve(0);
+    const drained = this.#engine?.stop(Math.max(0, forRecordsMs)) ?? Promise.resolve(0);
     const served = flows.has('reviews') ? pause(this.#clock, WEBHOOKS_AFTER_STOP_MS) : Promise.resolve();
     const [unfinished] = await Promise.all([drained, served]);
     return unfinished;

@@ -1,21 +1,26 @@
 import { type Config } from '../config/config.ts';
 import { createScreeningApi, type ScreeningApiEdge } from '../edges/screening-api/client.ts';
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
+import { type Connect } from '../edges/system/connect.ts';
 import { type Flow, type RecordWriter, type ValueDecoder, type ValueEncoder } from '../engine/ports.ts';
 import { Alignment } from '../flows/sync/alignment.ts';
 import { SyncFlow } from '../flows/sync/flow.ts';
 import { ScoringFlow } from '../flows/scoring/flow.ts';
+import { type ScoreCounts } from '../flows/scoring/score-counts.ts';
 import { type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { type Fence } from '../kernel/fence.ts';
+import { type Tracing } from '../kernel/tracing.ts';
 import { type Mapping } from '../mapping/mapper.ts';
 import { Caller } from '../resilience/caller.ts';
 import { Floodgate } from '../resilience/floodgate.ts';
 import { Gate } from '../resilience/gate.ts';
+import { ConcurrencyLimit } from '../resilience/limit.ts';
 import { type ScreeningApi } from '../resilience/ports.ts';
 import { TokenBucket } from '../resilience/token-bucket.ts';
 import { type FraudScore, PAYMENT_AUTHORIZED_SCHEMA, PAYMENT_CREATED_SCHEMA } from '../screening/avro.generated.ts';
 import { createCardGuard } from '../screening/card-guard.ts';
+import { type ConnectingParts, connectTo } from './connecting.ts';
 import { writeDeadlineMs } from './parts.ts';
 import { type Secrets } from './secrets.ts';
 
@@ -30,6 +35,8 @@ export interface FlowParts {
   /** True: a refused update is at fault itself also where nothing else was accepted. Default false. */
   readonly believesRefusals?: boolean;
   readonly fence: Fence;
+  /** Null or absent: nothing is traced. */
+  readonly tracing?: Tracing | null;
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;
@@ -45,6 +52,10 @@ export interface Flows {
   readonly api: ScreeningApiEdge;
   /** What keeps each flow from calling, by the topic that it reads. */
   readonly gates: ReadonlyMap<string, Gate>;
+  /** What scoring answers came to; null: there is no scoring. */
+  readonly scores: ScoreCounts | null;
+  /** What updates came to; null: there is no sync. */
+  readonly updates: Pick<SyncFlow, 'maybeSent'> | null;
 }
 
 /** Scoring and sync of a configuration, with the client and the alignment that they share. */
@@ -68,6 +79,7 @@ export function createApi(
       timeoutMs: service.timeoutMs,
       syncTimeoutMs: sync.timeoutMs,
       connectTimeoutMs: service.connectTimeoutMs,
+      connect: serviceConnectOf(config, secrets, { clock, emit }),
     },
     {
       clock,
@@ -83,11 +95,18 @@ export function createApi(
   return api;
 }
 
+/** Opens connections to the service: with its certificates and through its proxy, as they are at that time. */
+export function serviceConnectOf({ service }: Config, secrets: Secrets, parts: ConnectingParts): Connect {
+  const { connectTimeoutMs: limitMs } = service;
+  return connectTo('service', { limitMs, tls: secrets.serviceTls.now, proxy: () => secrets.proxyUrl() }, parts);
+}
+
 /** The same on a client that the caller has made. */
 export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api'> {
   const { config, clock, emit } = parts;
   const { flows, topics, service, scoring, sync } = config;
   let scoringFlow: ScoringFlow | null = null;
+  let syncFlow: SyncFlow | null = null;
   const alignment = new Alignment({
     topicCreated: topics.created,
     ordering: scoring.ordering,
@@ -97,12 +116,14 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
   });
   const { maxRequestsPerSecond: perSecond } = service;
   const bucket = perSecond === null ? null : new TokenBucket(perSecond, clock.monotonicMs());
-  const gateOf = (scope: string): Gate =>
-    new Gate({ scope, floodgate: new Floodgate(config.floodgateMaxShare, clock.monotonicMs()), bucket, clock, emit });
+  const gateOf = (scope: string, limit: ConcurrencyLimit | null = null): Gate => {
+    const floodgate = new Floodgate(config.floodgateMaxShare, clock.monotonicMs());
+    return new Gate({ scope, floodgate, bucket, limit, clock, emit });
+  };
   const byTopic = new Map<string, Flow<unknown, unknown>>();
   const gates = new Map<string, Gate>();
   if (flows.has('scoring')) {
-    const gate = gateOf('scoring');
+    const gate = gateOf('scoring', limitOf(parts));
     gates.set(topics.created, gate);
     scoringFlow = createScoring(parts, { api, alignment, gate });
     byTopic.set(topics.created, scoringFlow);
@@ -110,9 +131,16 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
   if (flows.has('sync')) {
     const gate = gateOf('sync');
     gates.set(topics.authorized, gate);
-    byTopic.set(topics.authorized, createSync(parts, { api, alignment, gate }));
+    syncFlow = createSync(parts, { api, alignment, gate });
+    byTopic.set(topics.authorized, syncFlow);
   }
-  return { byTopic, alignment, gates };
+  return { byTopic, alignment, gates, scores: scoringFlow?.counts ?? null, updates: syncFlow };
+}
+
+/** Null: always as many requests at once as are configured. */
+function limitOf({ config, clock }: WireParts): ConcurrencyLimit | null {
+  const { limit, concurrency } = config.scoring;
+  return limit === 'fixed' ? null : new ConcurrencyLimit({ most: concurrency, nowMs: clock.monotonicMs() });
 }
 
 interface Shared {
@@ -172,6 +200,7 @@ function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlo
     },
     recordMaxBytes: config.recordMaxBytes,
     guard: createCardGuard(config.cardGuardExempt),
+    tracing: parts.tracing ?? undefined,
     clock,
     draw,
     emit,

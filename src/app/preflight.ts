@@ -16,8 +16,8 @@ const LEAST_WAIT_MS = 200;
 const MOST_WAIT_MS = 5000;
 
 /**
- * Tries until it succeeds, and says what it waits for and since when: a neighbour that is away at start is no reason to
- * end. Faults of usage or configuration (exit 2) are not waited out. Null: a stop was asked for meanwhile.
+ * Tries until it succeeds, and says what it waits for, why and since when: a neighbour that is away at start is no reason
+ * to end. Another reason is another hold. Faults of usage or configuration (exit 2) are not waited out. Null: a stop was asked for meanwhile.
  */
 export async function untilThere<T>(
   parts: PreflightParts,
@@ -25,15 +25,24 @@ export async function untilThere<T>(
   attempt: () => Promise<T>,
 ): Promise<T | null> {
   const { clock, draw, emit, stop } = parts;
-  const startedMs = clock.monotonicMs();
+  let startedMs = clock.monotonicMs();
+  let said = '';
+  const end = (): void => {
+    if (said !== '') emit('hold_ended', { ...hold, afterMs: Math.round(clock.monotonicMs() - startedMs) });
+  };
   for (let tries = 0; stop.reason === null; tries += 1) {
     try {
       const found = await attempt();
-      if (tries > 0) emit('hold_ended', { ...hold, afterMs: Math.round(clock.monotonicMs() - startedMs) });
+      end();
       return found;
     } catch (error) {
       if (!isFault(error) || error.exit === 2) throw error;
-      if (tries === 0) emit('hold_started', { ...hold, error: error.code });
+      if (said !== error.message) {
+        end();
+        startedMs = clock.monotonicMs();
+        said = error.message;
+        emit('hold_started', { ...hold, error: said });
+      }
     }
     const waitMs = LEAST_WAIT_MS + Math.min(MOST_WAIT_MS, fullJitter(tries, draw));
     await Promise.race([stop.asked(), pause(clock, waitMs)]);

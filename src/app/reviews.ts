@@ -4,6 +4,7 @@ import { type RecordWriter, type ValueEncoder } from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { createReviewsBridge } from '../reviews/bridge.ts';
+import { type Tracing } from '../kernel/tracing.ts';
 import { type WebhookReceiver } from '../reviews/ports.ts';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../reviews/verify.ts';
 import { type FraudReview } from '../screening/avro.generated.ts';
@@ -16,6 +17,8 @@ export interface ReviewsParts {
   readonly connector: string;
   readonly writer: RecordWriter;
   readonly encoder: ValueEncoder<FraudReview>;
+  /** Null: nothing is traced. */
+  readonly tracing: Tracing | null;
   readonly clock: Clock;
   readonly emit: Emit;
 }
@@ -50,6 +53,7 @@ export function createReviews(parts: ReviewsParts): WebhookReceiver {
       emit('letter_written', { topic: parkingTopic, reason: 'webhook_unrecognised' });
       return 'written';
     },
+    tracing: parts.tracing ?? undefined,
     clock,
     emit,
     options: webhook,

@@ -1,3 +1,4 @@
+import { BucketCounts, OPERATION_SECONDS } from '../kernel/bucket-counts.ts';
 import { type Cancel, type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { isFault, nameOf } from '../kernel/fault.ts';
@@ -37,6 +38,8 @@ export interface CommitsParts {
 interface Saying {
   readonly partition: Partition;
   readonly version: number;
+  readonly settled: number;
+  readonly leftOut: number;
   readonly commit: Commit;
 }
 
@@ -46,6 +49,8 @@ interface Saying {
  * in doubt: it is recognised as ours when it is read back.
  */
 export class Commits {
+  /** Seconds of each commit, by its end. */
+  readonly durations = { ok: new BucketCounts(OPERATION_SECONDS), failed: new BucketCounts(OPERATION_SECONDS) };
   readonly #parts: CommitsParts;
   #running: Promise<void> | null = null;
   #cancel: Cancel = () => undefined;
@@ -75,9 +80,10 @@ export class Commits {
     this.#cancel();
   }
 
-  /** A record has been settled. */
-  settled(): void {
+  /** A record of this partition has been settled. */
+  settled(partition: Partition): void {
     if (this.#unsaved === 0) this.#unsavedSinceMs = this.#parts.clock.monotonicMs();
+    partition.unsavedSinceMs ??= this.#parts.clock.monotonicMs();
     this.#unsaved += 1;
     if (this.#unsaved % COMMIT_AT_RECORDS === 0 && this.#running === null) void this.now();
     if (this.#unsaved >= STALL_AT_RECORDS) this.#stall();
@@ -109,22 +115,27 @@ export class Commits {
       this.forget();
       return;
     }
-    const [saved, forgotten] = [this.#unsaved, this.#forgotten];
+    const [saved, forgotten, saidMs] = [this.#unsaved, this.#forgotten, clock.monotonicMs()];
     for (const { partition, commit } of sayings)
       partition.doubtful = [...partition.doubtful.slice(1 - DOUBTS_KEPT), signOf(commit.offset, commit.metadata)];
     try {
       await source.commit(sayings.map(({ commit }) => commit));
     } catch (error) {
       if (isFault(error, 'METADATA_TOO_LARGE')) this.#limit = Math.floor(this.#limit / 2);
+      this.durations.failed.add((clock.monotonicMs() - saidMs) / 1000);
       emit('commit_failed', { error: nameOf(error) });
       if (this.#unsaved > 0 && clock.monotonicMs() - this.#unsavedSinceMs > STALL_AFTER_MS) this.#stall();
       return;
     }
-    for (const { partition, version, commit } of sayings) {
+    this.durations.ok.add((clock.monotonicMs() - saidMs) / 1000);
+    for (const { partition, version, settled, leftOut, commit } of sayings) {
       partition.committed = commit.offset;
       partition.acknowledged = signOf(commit.offset, commit.metadata);
       partition.committedVersion = version;
       partition.doubtful = [];
+      partition.saved = settled;
+      partition.leftOut = leftOut;
+      partition.unsavedSinceMs = partition.unsaved === 0 ? null : saidMs;
     }
     if (forgotten === this.#forgotten) this.#unsaved -= saved;
     this.#unsavedSinceMs = clock.monotonicMs();
@@ -133,7 +144,7 @@ export class Commits {
 
   #say(partition: Partition): Saying {
     const { clusterHash, nonce, onMapFull } = this.#parts;
-    const { tracker, topic, version } = partition;
+    const { tracker, topic, version, settled } = partition;
     const offset = tracker.committable;
     const ownNonce = typeof nonce === 'string' ? nonce : nonce(partition);
     const map = {
@@ -143,10 +154,11 @@ export class Commits {
       timestampMs: tracker.oldestMs,
       ranges: tracker.finishedRanges(),
     };
-    const { text, used } = encodeMap(map, this.#limit);
+    const { text, used, leftOut } = encodeMap(map, this.#limit);
     if (used >= MAP_FULL) onMapFull(partition, true);
     else if (used <= MAP_FREE) onMapFull(partition, false);
-    return { partition, version, commit: { topic, partition: partition.partition, offset, metadata: text } };
+    const commit = { topic, partition: partition.partition, offset, metadata: text };
+    return { partition, version, settled, leftOut, commit };
   }
 
   #stall(): void {

@@ -2,12 +2,14 @@ import { type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { nameOf } from '../kernel/fault.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
+import { type Tracing } from '../kernel/tracing.ts';
 import { type Entry } from './entry.ts';
 import { Fifo } from './fifo.ts';
 import { HoldBook } from './hold-book.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import { type Partition } from './partition.ts';
 import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
+import { type Standing } from './standing.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 /** When a blocked lane is asked again that nobody woke: doubling from the first to the last. */
@@ -27,10 +29,11 @@ export interface DispatcherParts {
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;
+  readonly tracing: Tracing | undefined;
   /** Called when a record has ended or a partition has nothing running any more. */
   readonly onEnded: (partition: Partition) => void;
-  /** Called when a record has been settled. */
-  readonly onSettled: () => void;
+  /** Called when a record of this partition has been settled. */
+  readonly onSettled: (partition: Partition) => void;
 }
 
 /**
@@ -49,6 +52,8 @@ export class Dispatcher {
   inFlight = 0;
   buffered = 0;
   bufferedBytes = 0;
+  /** Records read. */
+  consumed = 0;
   readonly holds: HoldBook;
   readonly #parts: DispatcherParts;
   readonly #clock: Clock;
@@ -76,9 +81,9 @@ export class Dispatcher {
     if (entry.state === 'ready') this.#join(entry.tenure);
   }
 
-  /** Counts a record that ended as it was read. */
-  count(settlement: Settlement): void {
-    this.#outcomes.count(settlement);
+  /** Counts a record that has ended. */
+  count(settlement: Settlement, timestampMs: number): void {
+    this.#outcomes.count(settlement, this.#clock.nowMs() - timestampMs);
     this.#ended += 1;
   }
 
@@ -155,7 +160,8 @@ export class Dispatcher {
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
-        this.#forgetCause(entry, nowMs);
+        this.holds.forget(entry, nowMs);
+        entry.span?.end({ outcome: 'lost', attempts: entry.attempt });
       }
     }
   }
@@ -166,9 +172,14 @@ export class Dispatcher {
     this.pump();
   }
 
-  status(): FlowStatus {
+  status(): Omit<FlowStatus, keyof Standing | 'topic'> {
+    const { processing, endToEnd } = this.#outcomes;
     return {
       name: this.flow.name,
+      consumed: this.consumed,
+      heldLanes: this.#waiting.size,
+      processing,
+      endToEnd,
       outcomes: this.#outcomes.list(),
       inFlight: this.inFlight,
       buffered: this.buffered,
@@ -184,6 +195,7 @@ export class Dispatcher {
     if (entry.letter !== null) {
       if (this.#lettersInFlight >= LETTERS_IN_FLIGHT) return false;
       partition.takeReady();
+      if (entry.beganMs < 0) entry.beganMs = nowMs;
       this.#writeLetter(entry, entry.letter);
       return true;
     }
@@ -196,8 +208,11 @@ export class Dispatcher {
       this.#broke(entry, error);
       return true;
     }
-    if (why === null) this.#run(entry);
-    else this.#block(entry, why, nowMs);
+    if (why !== null) this.#block(entry, why, nowMs);
+    else {
+      if (entry.beganMs < 0) entry.beganMs = nowMs;
+      this.#run(entry);
+    }
     return true;
   }
 
@@ -248,6 +263,7 @@ export class Dispatcher {
 
   #enter(entry: Entry): void {
     entry.state = 'running';
+    entry.span ??= this.#parts.tracing?.record(this.flow.name, entry.record);
     entry.tenure.running += 1;
     this.inFlight += 1;
   }
@@ -291,15 +307,18 @@ export class Dispatcher {
   }
 
   #settle(entry: Entry, settlement: Settlement): void {
-    this.#forgetCause(entry, this.#clock.monotonicMs());
-    this.count(settlement);
+    entry.tellEnd(settlement);
+    const nowMs = this.#clock.monotonicMs();
+    this.holds.forget(entry, nowMs);
+    this.count(settlement, entry.record.timestampMs);
+    this.#outcomes.processing.add((nowMs - entry.beganMs) / 1000);
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
     const hadNext = entry.next !== null;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
     // Afterwards: a commit that is due now says that it has ended, too.
-    this.#parts.onSettled();
+    this.#parts.onSettled(entry.tenure);
     if (hadNext) this.#join(entry.tenure);
   }
 
@@ -314,7 +333,8 @@ export class Dispatcher {
 
   #wait(entry: Entry, why: HoldCause, forMs: number): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#remember(entry, why, nowMs);
+    this.holds.remember(entry, why, nowMs);
+    entry.span?.wait(why);
     entry.attempt += 1;
     entry.state = 'waiting';
     entry.dueMs = nowMs + forMs;
@@ -334,7 +354,7 @@ export class Dispatcher {
   }
 
   #block(entry: Entry, why: HoldCause, nowMs: number): void {
-    this.#remember(entry, why, nowMs);
+    this.holds.remember(entry, why, nowMs);
     entry.state = 'blocked';
     entry.dueMs = nowMs + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MS * 2 ** entry.asks);
     entry.asks = Math.min(entry.asks + 1, 10);
@@ -362,19 +382,6 @@ export class Dispatcher {
     if (partition.inRound) return;
     partition.inRound = true;
     this.#round.push(partition);
-  }
-
-  #remember(entry: Entry, why: HoldCause, nowMs: number): void {
-    if (entry.why === why) return;
-    this.#forgetCause(entry, nowMs);
-    entry.why = why;
-    this.holds.enter(why, nowMs);
-  }
-
-  #forgetCause(entry: Entry, nowMs: number): void {
-    if (entry.why === null) return;
-    this.holds.leave(entry.why, nowMs);
-    entry.why = null;
   }
 
   #backoffMs(attempt: number): number {

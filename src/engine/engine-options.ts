@@ -1,5 +1,6 @@
 import { type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
+import { type Tracing } from '../kernel/tracing.ts';
 import { type DeadLetters, type Flow, type Schemas, type Source, type TopicPartition } from './ports.ts';
 import { type PressureLimits } from './pressure.ts';
 
@@ -26,4 +27,6 @@ export interface EngineOptions {
   /** How long a barrier before a join may take; a third of the session. */
   readonly barrierMs: number;
   readonly pressure: PressureLimits;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }

@@ -14,6 +14,7 @@ import {
   type SourceRecord,
   type TopicPartition,
 } from './ports.ts';
+import { standingOf } from './standing.ts';
 import { type Gap, startPosition } from './start-position.ts';
 import { isFull } from './pressure.ts';
 
@@ -41,6 +42,8 @@ export class Engine implements SourceEvents {
   #epoch = 0;
   #cancelTimer: Cancel | null = null;
   #timerAtMs = Infinity;
+  /** Since when nothing is started for want of an assignment; null: there is one. */
+  #joiningSinceMs: number | null = null;
   /** Whether this assignment's partitions have been marked for their first commit. */
   #isStartMarked = false;
   #whenStill: (() => void)[] = [];
@@ -89,6 +92,7 @@ export class Engine implements SourceEvents {
 
   async start(): Promise<void> {
     this.#phase = 'joining';
+    this.#joiningSinceMs = this.#clock.monotonicMs();
     this.#commits.start();
     await this.#source.start(this);
   }
@@ -109,6 +113,7 @@ export class Engine implements SourceEvents {
   }
 
   async barrier(): Promise<void> {
+    this.#joiningSinceMs ??= this.#clock.monotonicMs();
     this.#quiet('join');
     await this.#still(this.#options.barrierMs);
     const inFlight = this.#running();
@@ -128,7 +133,9 @@ export class Engine implements SourceEvents {
     for (const [topic, dispatcher] of this.#dispatchers) this.#pressFlow(topic, dispatcher);
     this.#isStartMarked = false;
     const owned = this.#partitions.size;
-    this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost });
+    const afterMs = Math.round(this.#clock.monotonicMs() - (this.#joiningSinceMs ?? this.#clock.monotonicMs()));
+    this.#joiningSinceMs = null;
+    this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost, afterMs });
     this.#phase = 'running';
     for (const dispatcher of this.#dispatchers.values()) {
       dispatcher.quiet = false;
@@ -173,6 +180,7 @@ export class Engine implements SourceEvents {
   }
 
   lost(_error: string): void {
+    this.#joiningSinceMs ??= this.#clock.monotonicMs();
     if (this.#phase === 'running') this.#phase = 'joining';
     for (const dispatcher of this.#dispatchers.values()) dispatcher.quiet = true;
     for (const partition of this.#partitions.values()) this.#lose(partition);
@@ -180,26 +188,32 @@ export class Engine implements SourceEvents {
   }
 
   status(): EngineStatus {
+    const partitions = [...this.#partitions.values()];
     return {
       phase: this.#phase,
-      flows: [...this.#dispatchers.values()].map((dispatcher) => dispatcher.status()),
-      partitions: [...this.#partitions.values()].map((partition) => partition.status),
+      flows: [...this.#dispatchers].map(([topic, dispatcher]) => {
+        const owned = partitions.filter((partition) => partition.topic === topic);
+        return Object.assign(dispatcher.status(), standingOf(dispatcher.flow, owned), { topic });
+      }),
+      partitions: partitions.map((partition) => partition.status),
+      commits: this.#commits.durations,
     };
   }
 
   #dispatcherOf(flow: Flow<unknown, unknown>): Dispatcher {
-    const { deadLetters, clock, draw, emit } = this.#options;
+    const { deadLetters, clock, draw, emit, tracing } = this.#options;
     const dispatcher = new Dispatcher({
       flow,
       deadLetters,
+      tracing,
       clock,
       draw,
       emit,
       onEnded: (partition) => {
         this.#ended(partition);
       },
-      onSettled: () => {
-        this.#commits.settled();
+      onSettled: (partition) => {
+        this.#commits.settled(partition);
       },
     });
     flow.attach({

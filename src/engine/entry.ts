@@ -1,4 +1,5 @@
-import { type HoldCause, type Letter } from '../kernel/outcome.ts';
+import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
+import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
 import { type Due } from './wait-queue.ts';
@@ -34,12 +35,15 @@ export class Entry implements Job<unknown, unknown>, Due {
   state: EntryState = 'ready';
   attempt = 1;
   carry: unknown = undefined;
+  span: RecordSpan | undefined = undefined;
   /** Set once the record's end is a dead letter that is not yet written. */
   letter: Letter | null;
   /** What it waits or waited for; kept through retries. */
   why: HoldCause | null = null;
   /** How often the flow has said not yet. */
   asks = 0;
+  /** When its first step began, monotonic; -1: none has. */
+  beganMs = -1;
   faults = 0;
   /** How many records of the flow had ended when it failed first. */
   endedAtFirstFault = 0;
@@ -58,5 +62,18 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.index = parts.index;
     this.letter = parts.letter;
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+  }
+
+  /** Lets its trace, if it has one, know how it ended. */
+  tellEnd(settlement: Settlement): void {
+    const attempts = this.attempt;
+    switch (settlement.do) {
+      case 'delivered':
+        return this.span?.end({ outcome: 'delivered', attempts });
+      case 'skip':
+        return this.span?.end({ outcome: 'skip', reason: settlement.rule, attempts });
+      case 'dead_letter':
+        return this.span?.end({ outcome: 'dead_letter', reason: settlement.letter.reason, attempts });
+    }
   }
 }

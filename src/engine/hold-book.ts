@@ -13,6 +13,11 @@ interface Page {
   said: boolean;
 }
 
+/** A record, with what it waits for. */
+interface Waiting {
+  why: HoldCause | null;
+}
+
 /** Which causes records of one flow wait for, how many, since when. A record keeps its cause through its retries, until it is settled. */
 export class HoldBook {
   readonly #scope: string;
@@ -37,6 +42,21 @@ export class HoldBook {
     if (page.records > 0) return;
     this.#pages.delete(cause);
     if (page.said) this.#emit('hold_ended', { cause, scope: this.#scope, afterMs: Math.round(nowMs - page.sinceMs) });
+  }
+
+  /** A record waits for this cause from now on, and no longer for the one before. */
+  remember(waiting: Waiting, why: HoldCause, nowMs: number): void {
+    if (waiting.why === why) return;
+    this.forget(waiting, nowMs);
+    waiting.why = why;
+    this.enter(why, nowMs);
+  }
+
+  /** A record waits for nothing any more. */
+  forget(waiting: Waiting, nowMs: number): void {
+    if (waiting.why === null) return;
+    this.leave(waiting.why, nowMs);
+    waiting.why = null;
   }
 
   /** Says what has lasted long enough to be worth saying; called now and then. */

@@ -40,6 +40,7 @@ export class Intake {
   take(partition: Partition, dispatcher: Dispatcher, records: readonly SourceRecord[]): boolean {
     if (partition.pauses.has('schema')) return false;
     let next = partition.tracker.next;
+    dispatcher.consumed += records.length;
     for (const record of records) {
       if (record.offset < next) continue;
       next = record.offset + 1n;
@@ -104,7 +105,7 @@ export class Intake {
     if (reading.do === 'delivered' || reading.do === 'skip') {
       partition.tracker.settle(index);
       partition.version += 1;
-      dispatcher.count(reading);
+      dispatcher.count(reading, record.timestampMs);
       return;
     }
     const letter: Letter | null = reading.do === 'dead_letter' ? reading.letter : null;

@@ -21,6 +21,8 @@ export interface EncodedMap {
   readonly text: string;
   /** Whether all ranges are in it; the others count as unfinished, and their records are repeated after a restart. */
   readonly complete: boolean;
+  /** How many offsets are in ranges that were left out. */
+  readonly leftOut: number;
   /** The share of the limit that it takes, 0 to 1; 1 when it is not complete. */
   readonly used: number;
 }
@@ -77,11 +79,12 @@ export function encodeMap(map: OffsetMap, limit: number = METADATA_LIMIT): Encod
   const timestamp = Number.isSafeInteger(map.timestampMs) ? String(map.timestampMs) : '';
   const head = `fsc${String(VERSION)}.${map.clusterHash}.${String(map.offset)}.${timestamp}.${map.nonce}.`;
   const room = limit - head.length - CHECKSUM_LENGTH;
-  if (room < 0) return { text: '', complete: false, used: 1 };
-  const { runs, complete } = encodeRuns(map.ranges, room);
+  const { runs, leftOut } = encodeRuns(map.ranges, room);
+  if (room < 0) return { text: '', complete: false, leftOut, used: 1 };
+  const complete = leftOut === 0;
   const body = head + runs;
   const text = `${body}.${checksumOf(body)}`;
-  return { text, complete, used: complete ? text.length / limit : 1 };
+  return { text, complete, leftOut, used: complete ? text.length / limit : 1 };
 }
 
 /** Reads what `encodeMap` wrote, from text of any origin; `expected` is where it was found. Never throws. */
@@ -114,19 +117,20 @@ export function createNonce(draw: Draw): string {
   return Array.from({ length: 8 }, () => DIGITS.charAt(Math.floor(draw() * DIGITS.length))).join('');
 }
 
-function encodeRuns(
-  ranges: Iterable<OffsetRange>,
-  room: number,
-): { readonly runs: string; readonly complete: boolean } {
+function encodeRuns(ranges: Iterable<OffsetRange>, room: number): { readonly runs: string; readonly leftOut: number } {
   let runs = '';
   let end = -1;
+  let leftOut = 0;
   for (const { from, length } of merged(ranges)) {
-    const pair = encodeNumber(from - end - 1) + encodeNumber(length - 1);
-    if (runs.length + pair.length > room) return { runs, complete: false };
+    const pair = leftOut === 0 ? encodeNumber(from - end - 1) + encodeNumber(length - 1) : '';
+    if (leftOut > 0 || runs.length + pair.length > room) {
+      leftOut += length;
+      continue;
+    }
     runs += pair;
     end = from + length;
   }
-  return { runs, complete: true };
+  return { runs, leftOut };
 }
 
 /** Ranges that touch as one; without those that do not lie above the one before, which no caller means. */

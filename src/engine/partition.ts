@@ -35,6 +35,13 @@ export class Partition implements Tenure, TopicPartition {
   /** Counts what changes what a commit would say. */
   version = 0;
   committedVersion = 0;
+  /** Records ended here, and how many of them the last acknowledged commit says. */
+  settled = 0;
+  saved = 0;
+  /** Offsets that have ended and did not fit into its map. */
+  leftOut = 0;
+  /** Since when something that has ended here is in no acknowledged commit; null: everything is. */
+  unsavedSinceMs: number | null = null;
   /** What the record at the committed offset must carry for the restored map to be of this log; null: not known, or checked. */
   mapTimestampMs: number | null = null;
   highWatermark: bigint;
@@ -101,6 +108,7 @@ export class Partition implements Tenure, TopicPartition {
   settle(entry: Entry): void {
     this.tracker.settle(entry.index);
     this.version += 1;
+    this.settled += 1;
     this.buffered -= 1;
     const next = entry.next;
     if (next === null) {
@@ -111,6 +119,11 @@ export class Partition implements Tenure, TopicPartition {
     entry.next = null;
     this.#lanes.set(entry.lane, next);
     this.resume(next);
+  }
+
+  /** What a crash would do again of what has ended here. */
+  get unsaved(): number {
+    return this.settled - this.saved + this.leftOut;
   }
 
   holds(lane: string): boolean {
@@ -156,6 +169,7 @@ export class Partition implements Tenure, TopicPartition {
       buffered: this.buffered,
       paused: this.pauses.size > 0,
       oldestUnfinishedMs: this.tracker.oldestMs,
+      lastReadMs: this.timestampMs === 0 ? null : this.timestampMs,
     };
   }
 }

@@ -7,7 +7,9 @@
  *
  * Times named `nowMs` are monotonic milliseconds; `timestampMs` are milliseconds since 1970.
  */
+import { type Distribution } from '../kernel/bucket-counts.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
+import { type RecordSpan } from '../kernel/tracing.ts';
 
 /** Header values as Kafka gives them; a name that occurs twice has an array. */
 export type RecordHeaders = Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
@@ -56,6 +58,8 @@ export interface Job<Item, Carry> {
   readonly attempt: number;
   readonly carry: Carry | undefined;
   readonly tenure: Tenure;
+  /** Absent: it is not traced. */
+  readonly span?: RecordSpan | undefined;
 }
 
 /** What the engine gives a flow when it is built in. */
@@ -110,6 +114,8 @@ export interface Flow<Item, Carry> {
   barrier(before: 'stop' | 'join'): void;
   /** A record that ended as a letter when it was read, without a step, and whose letter is written. */
   lettered?(record: SourceRecord): void;
+  /** Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet written). */
+  isAnswered?(carry: Carry): boolean;
 }
 
 /** Fetches a schema that a reading needs. `ready`: read again (it may read as `schema_unknown` now). */
@@ -209,18 +215,36 @@ export interface EngineStatus {
   readonly phase: 'idle' | 'joining' | 'running' | 'stopping' | 'stopped';
   readonly flows: readonly FlowStatus[];
   readonly partitions: readonly PartitionStatus[];
+  /** Commits since the start, in seconds: acknowledged, and failed or not answered. */
+  readonly commits: { readonly ok: Distribution; readonly failed: Distribution };
 }
 
 export interface FlowStatus {
   readonly name: string;
+  /** The topic that it reads. */
+  readonly topic: string;
+  /** Records read since the start; those read again after a rebalance count again. */
+  readonly consumed: number;
   /** `delivered`, `skip:<rule>` and `dead_letter:<reason>`: how many records ended so. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly inFlight: number;
   /** Records read and not settled, those in flight included. */
   readonly buffered: number;
   readonly bufferedBytes: number;
+  /** Lanes whose head waits. */
+  readonly heldLanes: number;
+  /** Seconds from the first step of a record to its end. */
+  readonly processing: Distribution;
+  /** Seconds from the timestamp of a record to its end. */
+  readonly endToEnd: Distribution;
   /** Why lane heads wait, with how many and since when (monotonic). */
   readonly waits: readonly { readonly cause: HoldCause; readonly records: number; readonly sinceMs: number }[];
+  /** Records that the service has answered and that wait for Kafka to take their score or letter. */
+  readonly answered: number;
+  /** Records of owned partitions that have ended, by a step or a letter, and are in neither the committed offset nor the committed map. */
+  readonly unsaved: number;
+  /** Since when there have been such records (monotonic); null: there are none. */
+  readonly unsavedSinceMs: number | null;
 }
 
 export interface PartitionStatus extends TopicPartition {
@@ -232,4 +256,6 @@ export interface PartitionStatus extends TopicPartition {
   readonly paused: boolean;
   /** Timestamp of the oldest record that is read and not settled; null: none. */
   readonly oldestUnfinishedMs: number | null;
+  /** Timestamp of the last record read; null: none was yet. */
+  readonly lastReadMs: number | null;
 }

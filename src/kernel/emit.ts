@@ -20,7 +20,15 @@ export interface EventFields {
   hold_started: { readonly cause: HoldCause; readonly scope: string; readonly error: string };
   hold_ended: { readonly cause: HoldCause; readonly scope: string; readonly afterMs: number };
 
-  partitions_assigned: { readonly owned: number; readonly gained: number; readonly lost: number };
+  fell_behind: { readonly flow: string; readonly behindMs: number };
+  caught_up: { readonly flow: string; readonly afterMs: number; readonly mostMs: number };
+
+  partitions_assigned: {
+    readonly owned: number;
+    readonly gained: number;
+    readonly lost: number;
+    readonly afterMs: number;
+  };
   barrier_incomplete: { readonly inFlight: number };
   source_failed: { readonly error: string; readonly restartInMs: number };
   offset_gap: {
@@ -38,11 +46,14 @@ export interface EventFields {
   flow_broken: { readonly flow: string; readonly error: string };
 
   login: { readonly result: 'ok' | 'refused' | 'failed' };
+  connection_failed: { readonly neighbour: HttpNeighbour; readonly error: string };
   batch_sent: {
     readonly closedBy: ClosedBy;
     readonly records: number;
     readonly bytes: number;
     readonly status: number;
+    readonly fill: number;
+    readonly lingerMs: number;
   };
   batch_split: { readonly records: number; readonly status: number };
   update_field_dropped: { readonly field: string };
@@ -81,6 +92,11 @@ export interface EventFields {
     readonly counts: string;
     readonly result: string;
   };
+  spans_dropped: {
+    readonly why: 'queue_full' | 'export_failed' | 'stopped';
+    readonly spans: number;
+    readonly error: string;
+  };
   kafka_log: { readonly severity: string; readonly message: string };
 }
 
@@ -99,6 +115,9 @@ export type WebhookResult =
   | 'outside_window'
   | 'not_an_object'
   | 'unavailable';
+
+/** Whom the connector speaks HTTP with. */
+export type HttpNeighbour = 'service' | 'registry';
 
 /** Why a connection for webhooks came to nothing before there was TLS on it. */
 export type WebhookTlsFailure = 'certificate_refused' | 'no_common_version' | 'plain_http' | 'too_slow' | 'other';

@@ -124,8 +124,8 @@ export const SKIPS = {
 /** Why records wait although nothing is wrong with them. */
 export const HOLDS = {
   kafka: {
-    means: 'Kafka does not answer, or a topic is missing.',
-    mend: 'Look at the brokers; `topics check` names what is missing.',
+    means: 'Kafka does not answer, refuses the login or a right, or a topic is missing.',
+    mend: 'Look at the error of the event `hold_started`, and at the brokers; `check` says what they refuse, `topics check` what is missing.',
   },
   registry: {
     means: 'The schema registry does not answer.',

@@ -88,7 +88,8 @@ export class Caller {
     const end = toCallEnd(judged);
     if (end === 'ok') this.#succeeded += 1;
     else if (end !== 'void') this.#failed += 1;
-    const restMs = gate.end(pass, end, { status, afterMs });
+    const timedOut = exchange.do === 'failed' && exchange.why === 'timeout';
+    const restMs = gate.end(pass, end, { status, afterMs, timedOut });
     if (judged.do === 'done') gate.delivered(pass, 1);
     return restMs === 0 ? judged : { ...judged, restMs };
   }

@@ -3,13 +3,16 @@ import { type Emit } from '../kernel/emit.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { Breaker, type CallEnd } from './breaker.ts';
 import { type Floodgate } from './floodgate.ts';
-import { type GateReport } from './ports.ts';
+import { type CallAnswer, type ConcurrencyLimit, type LoadSign, toLoadSign } from './limit.ts';
+import { type CallEndName, type GateReport } from './ports.ts';
 import { type TokenBucket } from './token-bucket.ts';
 
 /** The right to make one call, to be given back by `end`. */
 export interface Pass {
   readonly breaker: number;
   readonly floodgate: number;
+  /** Monotonic. */
+  readonly beganMs: number;
 }
 
 /** What the gate's owner does when more may go out than a moment ago. */
@@ -26,6 +29,8 @@ export interface GateOptions {
   readonly floodgate: Floodgate;
   /** Null: no limit. Operations may share one. */
   readonly bucket: TokenBucket | null;
+  /** Of this gate alone; absent or null: as many at once as the caller likes. */
+  readonly limit?: ConcurrencyLimit | null;
   readonly clock: Clock;
   readonly emit: Emit;
 }
@@ -45,11 +50,12 @@ const PROBE_BACK = 1.5;
 
 /**
  * All that decides whether calls of one operation may go out now: breaker, floodgate, the service's own wish to be left
- * alone, and the limit of requests per second. It says when the breaker opens and the floodgate holds, as holds.
+ * alone, the limit of requests per second, and how many the service takes at once. It says when the breaker opens and the floodgate holds, as holds.
  */
 export class Gate {
   readonly #options: GateOptions;
   readonly #breaker: Breaker;
+  readonly #calls: Record<CallEndName, number> = { ok: 0, failed: 0, hold: 0, no_session: 0, void: 0 };
   #relief: Relief | null = null;
   #pausedUntilMs = -Infinity;
   /** What was said, so that its end is said alike. */
@@ -75,27 +81,33 @@ export class Gate {
   /** How many calls may begin now; Infinity: as many as you like. */
   room(nowMs: number): number {
     if (nowMs < this.#pausedUntilMs) return 0;
-    const { floodgate, bucket } = this.#options;
-    return Math.min(this.#breaker.room(nowMs), floodgate.room(nowMs), bucket?.room(nowMs) ?? Infinity);
+    const { floodgate, bucket, limit } = this.#options;
+    const most = Math.min(bucket?.room(nowMs) ?? Infinity, limit?.room ?? Infinity);
+    return Math.min(this.#breaker.room(nowMs), floodgate.room(nowMs), most);
   }
 
   /** A call begins; asked only while there is room. */
   begin(nowMs: number): Pass {
     this.#options.bucket?.take(nowMs);
-    return { breaker: this.#breaker.begin(nowMs), floodgate: this.#options.floodgate.begin(nowMs) };
+    this.#options.limit?.begin();
+    return { breaker: this.#breaker.begin(nowMs), floodgate: this.#options.floodgate.begin(nowMs), beganMs: nowMs };
   }
 
   /**
-   * A call has ended. `afterMs`: from `Retry-After`; null: none. Answers how long its record should wait at least, so
-   * that a probe that failed is followed by one of another lane.
+   * A call has ended. Answers how long its record should wait at least, so that a probe that failed is followed by one
+   * of another lane. The service's wish to be left alone (429 with `Retry-After`) stops all calls for that time; where
+   * there is a limit of calls at once, it lowers that instead.
    */
-  end(pass: Pass, end: CallEnd, { status, afterMs }: { status: number | null; afterMs: number | null }): number {
-    const { clock, floodgate } = this.#options;
+  end(pass: Pass, end: CallEnd, answer: CallAnswer): number {
+    const { clock, floodgate, limit = null } = this.#options;
+    const { status, afterMs } = answer;
     const nowMs = clock.monotonicMs();
+    this.#calls[typeof end === 'object' ? end.do : end] += 1;
     const wasProbe = this.#breaker.isProbe(pass.breaker);
-    if (status === 429 && afterMs !== null)
+    if (status === 429 && afterMs !== null && limit === null)
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(afterMs, PAUSE_MOST_MS));
-    this.#breaker.end(pass.breaker, end, afterMs, nowMs);
+    if (limit === null) this.#breaker.end(pass.breaker, end, afterMs, nowMs);
+    else this.#endLimited(pass, end, { limit, answer, nowMs });
     floodgate.end(pass.floodgate);
     this.#tell(nowMs);
     const { probeAtMs } = this.#breaker.report();
@@ -159,9 +171,26 @@ export class Gate {
     return {
       scope,
       breaker: this.#breaker.report(),
+      breakerChanges: this.#breaker.changes,
       floodgate: floodgate.report(),
       pausedUntilMs: isPaused ? this.#pausedUntilMs : null,
+      limit: this.#options.limit?.value ?? null,
+      calls: { ...this.#calls },
     };
+  }
+
+  /** A probe goes out alone, so it says nothing of how many may. */
+  #endLimited(
+    pass: Pass,
+    end: CallEnd,
+    { limit, answer, nowMs }: { readonly limit: ConcurrencyLimit; readonly answer: CallAnswer; readonly nowMs: number },
+  ): void {
+    const isProbe = this.#breaker.isProbe(pass.breaker);
+    const sign: LoadSign = isProbe ? 'none' : toLoadSign(end, answer);
+    limit.end(pass.beganMs, sign, nowMs);
+    const { changes } = this.#breaker;
+    this.#breaker.end(pass.breaker, end, answer.afterMs, nowMs);
+    if (this.#breaker.changes !== changes && !isProbe) limit.opened(sign, nowMs);
   }
 
   /** A probe that was announced, and for which no record was there, needs no second announcement. */

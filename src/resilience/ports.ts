@@ -33,7 +33,18 @@ export type Exchange =
 export interface ScreeningApi {
   /** `headers`: those of this transaction's own, name and value by turns; they must be fit to be written as they are. */
   score(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
-  sync(body: Buffer): Promise<Exchange>;
+  /** `headers`: those of this batch alone, as above. */
+  sync(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
+}
+
+/** The session with the service; times are monotonic. */
+export interface SessionReport {
+  /** When the token in use was got; null: there is none. */
+  readonly sinceMs: number | null;
+  /** When it expires, by its own word; null: there is none. */
+  readonly expiresAtMs: number | null;
+  /** Tokens that were refused within ten minutes of their login, in the last ten minutes; no more than 3 are counted. */
+  readonly youngRefused: number;
 }
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -58,12 +69,21 @@ export interface FloodgateReport {
   readonly probeAtMs: number | null;
 }
 
+/** What a call said of the service's health, by name. */
+export type CallEndName = 'ok' | 'failed' | 'hold' | 'no_session' | 'void';
+
 /** How a person reads what keeps calls of one operation from going out. */
 export interface GateReport {
   /** The flow that calls. */
   readonly scope: string;
   readonly breaker: BreakerReport;
+  /** How often the breaker's state has changed. */
+  readonly breakerChanges: number;
   readonly floodgate: FloodgateReport;
   /** Until when the service has asked for a pause (429 with `Retry-After`), monotonic; null: it has not. */
   readonly pausedUntilMs: number | null;
+  /** Calls at once, as found out from the answers; null: not looked for. */
+  readonly limit: number | null;
+  /** How many calls have ended how. */
+  readonly calls: Readonly<Record<CallEndName, number>>;
 }

@@ -1,4 +1,5 @@
 import { type EventFields, type EventName } from '../kernel/emit.ts';
+import { type HoldCause } from '../kernel/outcome.ts';
 
 /**
  * By consequence: error = data lost or a human needed; warn = odd, but recovered; info = an answer to an operator;
@@ -6,10 +7,8 @@ import { type EventFields, type EventName } from '../kernel/emit.ts';
  */
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-type FieldOf<N extends EventName> = keyof EventFields[N] & string;
-type NumberFieldOf<N extends EventName> = {
-  [F in FieldOf<N>]: EventFields[N][F] extends number ? F : never;
-}[FieldOf<N>];
+/** A field of an event. */
+export type FieldOf<N extends EventName> = keyof EventFields[N] & string;
 
 /** Counts an event; its labels are fields of few, known values. */
 export interface EventCounter<N extends EventName> {
@@ -17,28 +16,39 @@ export interface EventCounter<N extends EventName> {
   readonly labels: readonly FieldOf<N>[];
 }
 
-/** Keeps the distribution of a number that an event carries. */
-export interface EventHistogram<N extends EventName> {
-  readonly name: string;
-  readonly field: NumberFieldOf<N>;
-  /** The field is divided by this: 1000 where milliseconds become seconds. */
-  readonly per: number;
-  readonly labels: readonly FieldOf<N>[];
-  readonly buckets: readonly number[];
+/** A level of its own for some values of one field. */
+export interface LevelsBy<N extends EventName> {
+  readonly field: FieldOf<N>;
+  readonly of: Readonly<Record<string, Level>>;
 }
 
 export interface EventRow<N extends EventName> {
   readonly level: Level;
+  /** Absent: every event has `level`. */
+  readonly levels?: LevelsBy<N>;
+  /** Whether it may come with every record, so that repeats are thinned out though it is an error. */
+  readonly often?: true;
   readonly means: string;
   /** What is logged: these fields and no others. */
   readonly fields: { readonly [F in FieldOf<N>]: string };
   readonly counter: EventCounter<N> | null;
-  readonly histogram?: EventHistogram<N>;
 }
 
-const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
-const ANSWER_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
-const SKEW_SECONDS = [-600, -300, -120, -60, -30, -10, -5, -1, 0, 1, 5, 10, 30, 60, 120, 300, 600];
+/** Holds that do not end by themselves: the cause is not a neighbour that comes back. */
+const NEEDS_SOMEBODY = {
+  credentials_refused: 'error',
+  sessions_displace_each_other: 'error',
+  service_refuses: 'error',
+  floodgate: 'error',
+  start_position: 'error',
+  offset_gap: 'error',
+} as const satisfies Partial<Record<HoldCause, Level>>;
+
+/** The level of one event: by its values where its row says so. */
+export function levelOf<N extends EventName>(event: N, fields: EventFields[N]): Level {
+  const { level, levels } = EVENTS[event];
+  return (levels === undefined ? undefined : levels.of[String(fields[levels.field])]) ?? level;
+}
 
 /** The catalogue: each event has one row, and its log line and its metrics follow from it. */
 export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
@@ -76,6 +86,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   hold_started: {
     level: 'warn',
     means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
+    levels: { field: 'cause', of: NEEDS_SOMEBODY },
     fields: { cause: 'one of the holds of docs/codes.md', scope: 'what waits', error: 'name of the error, if known' },
     counter: { name: 'holds_total', labels: ['cause', 'scope'] },
   },
@@ -84,13 +95,31 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     means: 'A hold is over.',
     fields: { cause: 'as in `hold_started`', scope: 'as in `hold_started`', afterMs: 'how long it lasted' },
     counter: null,
-    histogram: { name: 'hold_seconds', field: 'afterMs', per: 1000, labels: ['cause'], buckets: SECONDS },
+  },
+
+  fell_behind: {
+    level: 'warn',
+    means:
+      'The oldest record of a flow that has not ended is a minute old: payments are scored, or updates sent, late.',
+    fields: { flow: 'the flow', behindMs: 'age of that record' },
+    counter: { name: 'fell_behind_total', labels: ['flow'] },
+  },
+  caught_up: {
+    level: 'info',
+    means: 'A flow that had fallen behind has caught up: nothing in it is older than five seconds.',
+    fields: { flow: 'the flow', afterMs: 'since `fell_behind`', mostMs: 'how old its oldest record was at most' },
+    counter: null,
   },
 
   partitions_assigned: {
     level: 'info',
     means: 'The group has shared out its partitions anew.',
-    fields: { owned: 'partitions now', gained: 'new ones', lost: 'given away' },
+    fields: {
+      owned: 'partitions now',
+      gained: 'new ones',
+      lost: 'given away',
+      afterMs: 'since work was stopped for it, or since the start',
+    },
     counter: { name: 'rebalances_total', labels: [] },
   },
   barrier_incomplete: {
@@ -133,6 +162,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   },
   letter_written: {
     level: 'warn',
+    levels: { field: 'reason', of: { card_data: 'error', connector_fault: 'error' } },
     means: 'A record that cannot be processed is now in the dead-letter topic.',
     fields: { topic: 'the dead-letter topic', reason: 'one of the letters of docs/codes.md' },
     counter: { name: 'dlq_total', labels: ['topic', 'reason'] },
@@ -149,6 +179,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   },
   flow_broken: {
     level: 'error',
+    often: true,
     means: 'The connector itself failed on a record: a defect. It tries again.',
     fields: { flow: 'the flow', error: 'name of the error' },
     counter: { name: 'flow_broken_total', labels: ['flow'] },
@@ -156,9 +187,20 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
 
   login: {
     level: 'info',
+    levels: { field: 'result', of: { refused: 'error', failed: 'warn' } },
     means: 'A session at the screening service was asked for.',
     fields: { result: '`ok`, `refused` (user name or password), `failed` (no answer that counts)' },
     counter: { name: 'login_total', labels: ['result'] },
+  },
+  connection_failed: {
+    level: 'warn',
+    means:
+      'A connection to the screening service or to the schema registry came to nothing. Said once a minute for each reason; docs/security.md says what the codes of TLS and of proxies mean.',
+    fields: {
+      neighbour: '`service` or `registry`',
+      error: 'code of the error, such as `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `PROXY_407`',
+    },
+    counter: null,
   },
   batch_sent: {
     level: 'debug',
@@ -168,15 +210,10 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       records: 'updates in it',
       bytes: 'size of its body',
       status: 'HTTP status; 0: no answer',
+      fill: 'how full it was, 0 to 1: of SYNC_BATCH_MAX_RECORDS or of SYNC_BATCH_MAX_BYTES',
+      lingerMs: 'from its first update to its call',
     },
     counter: { name: 'batches_total', labels: ['closedBy', 'status'] },
-    histogram: {
-      name: 'batch_size',
-      field: 'records',
-      per: 1,
-      labels: ['closedBy'],
-      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-    },
   },
   batch_split: {
     level: 'warn',
@@ -238,7 +275,6 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       afterMs: 'from the whole webhook to its answer; 0 for what was refused before it was whole',
     },
     counter: { name: 'webhook_requests_total', labels: ['result'] },
-    histogram: { name: 'webhook_seconds', field: 'afterMs', per: 1000, labels: ['result'], buckets: ANSWER_SECONDS },
   },
   webhook_verified: {
     level: 'debug',
@@ -252,13 +288,6 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       skewMs: 'this clock less the timestamp: above 0 it came from the past, below 0 from the future',
     },
     counter: { name: 'webhook_verified_total', labels: ['signatureForm', 'timestampForm', 'secret', 'window'] },
-    histogram: {
-      name: 'webhook_skew_seconds',
-      field: 'skewMs',
-      per: 1000,
-      labels: ['window'],
-      buckets: SKEW_SECONDS,
-    },
   },
   webhook_tls_failed: {
     level: 'warn',
@@ -322,8 +351,18 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     },
     counter: null,
   },
+  spans_dropped: {
+    level: 'warn',
+    means: 'Spans of traces were dropped, because the collector is away, slow or refuses. Nothing else is affected.',
+    fields: {
+      why: '`queue_full` (more than OTEL_BSP_MAX_QUEUE_SIZE waited), `export_failed`, or `stopped` (left over at the stop)',
+      spans: 'how many',
+      error: "name of the error, or the collector's HTTP status",
+    },
+    counter: null,
+  },
   kafka_log: {
-    level: 'info',
+    level: 'warn',
     means: 'The Kafka client said something of its own.',
     fields: { severity: "the client's own level", message: 'what it said' },
     counter: { name: 'kafka_client_messages_total', labels: ['severity'] },

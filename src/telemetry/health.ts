@@ -2,81 +2,15 @@ import { type EngineStatus, type PartitionStatus } from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
 import { type HoldCause, HOLDS } from '../kernel/outcome.ts';
-import { type BreakerReport, type FloodgateReport, type GateReport } from '../resilience/ports.ts';
-
-/** `failed`: the process is about to end by a fault. */
-export type HealthPhase = 'starting' | 'running' | 'stopping' | 'stopped' | 'failed';
-
-/** Something that waits, why, since when, and what to do about it. */
-export interface HoldReport {
-  readonly scope: string;
-  readonly cause: HoldCause;
-  /** Null where it is not counted in records. */
-  readonly records: number | null;
-  readonly ageMs: number;
-  readonly means: string;
-  readonly mend: string;
-}
-
-/** How one partition stands; offsets are decimal texts, because they may be larger than a JSON number. */
-export interface PartitionReport {
-  readonly topic: string;
-  readonly partition: number;
-  readonly next: string;
-  readonly committable: string;
-  readonly committed: string | null;
-  readonly highWatermark: string;
-  readonly lag: string;
-  readonly buffered: number;
-  readonly paused: boolean;
-  readonly oldestUnfinishedAgeMs: number | null;
-}
-
-/** What keeps the calls of one flow from going out; everything in words and milliseconds from now. */
-export interface GateHealth {
-  readonly flow: string;
-  readonly breaker: {
-    readonly state: BreakerReport['state'];
-    readonly why: HoldCause | null;
-    readonly forMs: number;
-    readonly probeInMs: number | null;
-  };
-  readonly floodgate: {
-    readonly state: FloodgateReport['state'];
-    readonly why: FloodgateReport['why'];
-    readonly forMs: number;
-    readonly probeInMs: number | null;
-  };
-  /** For how long the service has asked to be left alone; null: it has not. */
-  readonly pausedForMs: number | null;
-}
-
-export interface FlowReport {
-  readonly name: string;
-  readonly ready: boolean;
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly inFlight: number;
-  readonly buffered: number;
-  readonly bufferedBytes: number;
-  readonly waits: readonly HoldReport[];
-}
-
-/** What `/status` answers: plain JSON for people and programs; codes, counts and offsets only. */
-export interface HealthReport {
-  readonly version: string;
-  readonly account: string;
-  readonly phase: HealthPhase;
-  /** The engine's own phase; null: none runs. */
-  readonly engine: EngineStatus['phase'] | null;
-  readonly live: boolean;
-  readonly ready: boolean;
-  readonly phaseForMs: number;
-  readonly upForMs: number;
-  readonly holds: readonly HoldReport[];
-  readonly flows: readonly FlowReport[];
-  readonly gates: readonly GateHealth[];
-  readonly partitions: readonly PartitionReport[];
-}
+import { duplicateBounds } from './duplicate-bound.ts';
+import { type GateReport } from '../resilience/ports.ts';
+import {
+  type GateHealth,
+  type HealthPhase,
+  type HealthReport,
+  type HoldReport,
+  type PartitionReport,
+} from './ports.ts';
 
 export interface HealthOptions {
   readonly version: string;
@@ -101,6 +35,8 @@ const MOVES: readonly { readonly by: EventName; readonly from: readonly HealthPh
   { by: 'stopped', from: ['starting', 'running', 'stopping'], to: 'stopped' },
   { by: 'fatal', from: ['starting', 'running', 'stopping', 'stopped'], to: 'failed' },
 ];
+/** The scope of the hold in which nothing new starts, because too much is finished and not committed. */
+const COMMITS = 'commit';
 const NO_FLOWS: readonly EngineStatus['flows'][number][] = [];
 
 /**
@@ -158,6 +94,7 @@ export class Health {
     const nowMs = clock.monotonicMs();
     const engine = status();
     return {
+      atMs: clock.nowMs(),
       version,
       account,
       phase: this.#phase,
@@ -177,6 +114,7 @@ export class Health {
         waits: flow.waits.map((wait) => report({ ...wait, scope: flow.name }, nowMs, wait.records)),
       })),
       gates: (this.#options.gates?.() ?? []).map((gate) => reportGate(gate, nowMs)),
+      duplicateBound: engine === null ? [] : duplicateBounds(engine, nowMs),
       partitions: (engine?.partitions ?? []).map((each) => reportPartition(each, clock.nowMs())),
     };
   }
@@ -195,8 +133,12 @@ export class Health {
     this.#holds.delete(`${scope} ${cause}`);
   }
 
-  #holdsOf(scope: string): readonly Hold[] {
-    return [...this.#holds.values()].filter((hold) => hold.scope === scope || hold.scope.startsWith(`${scope} `));
+  /** Commits that fail stop every flow that reads. */
+  #holdsOf(flow: string): readonly Hold[] {
+    const holds = [...this.#holds.values()];
+    return holds.filter(
+      ({ scope }) => scope === flow || scope.startsWith(`${flow} `) || (scope === COMMITS && flow !== 'reviews'),
+    );
   }
 }
 
@@ -205,7 +147,7 @@ function report({ cause, scope, sinceMs }: Hold, nowMs: number, records: number 
   return { scope, cause, records, ageMs: Math.max(0, Math.round(nowMs - sinceMs)), means, mend };
 }
 
-function reportGate({ scope, breaker, floodgate, pausedUntilMs }: GateReport, nowMs: number): GateHealth {
+function reportGate({ scope, breaker, floodgate, pausedUntilMs, limit }: GateReport, nowMs: number): GateHealth {
   const until = (atMs: number | null): number | null => (atMs === null ? null : Math.max(0, Math.round(atMs - nowMs)));
   return {
     flow: scope,
@@ -222,6 +164,7 @@ function reportGate({ scope, breaker, floodgate, pausedUntilMs }: GateReport, no
       probeInMs: until(floodgate.probeAtMs),
     },
     pausedForMs: until(pausedUntilMs),
+    concurrencyLimit: limit,
   };
 }
 

@@ -1,7 +1,7 @@
 import { destination, pino } from 'pino';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
-import { type EventRow, EVENTS } from './events.ts';
+import { type EventRow, EVENTS, levelOf } from './events.ts';
 
 export interface LogOptions {
   /** The least level that is written; `silent`: nothing. */
@@ -36,7 +36,8 @@ function kindOf<N extends EventName>(event: N, row: EventRow<N>, fields: EventFi
 
 /**
  * A log of JSON lines, one an event: `level`, `time` (milliseconds since 1970), `event`, `base`, and the fields its row
- * names. Warnings that repeat are thinned out to one a second, each line with the count of those left out before it.
+ * names. What may come with every record (warnings, defects) is thinned out to one line a second, with the count of those
+ * left out before it; what is lost or done by a person is told each time.
  */
 export function createLog(options: LogOptions): Emit {
   const { level, clock, base, write } = options;
@@ -68,10 +69,12 @@ export function createLog(options: LogOptions): Emit {
 
   return (event, fields) => {
     const row = EVENTS[event];
-    if (!log.isLevelEnabled(row.level)) return;
-    const repeats = row.level === 'warn' ? turn(kindOf(event, row, fields)) : 0;
+    const logLevel = levelOf(event, fields);
+    if (!log.isLevelEnabled(logLevel)) return;
+    const repeats =
+      row.level === 'warn' || logLevel === 'warn' || row.often === true ? turn(kindOf(event, row, fields)) : 0;
     if (repeats === null) return;
     const line = repeats > 0 ? { ...allowed(row, fields), repeats } : allowed(row, fields);
-    log[row.level](line, event);
+    log[logLevel](line, event);
   };
 }

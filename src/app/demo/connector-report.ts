@@ -1,6 +1,6 @@
 import { fetchLocalJson, fetchLocalText } from '../../edges/system/local-http.ts';
 import { METRIC_PREFIX } from '../../telemetry/metrics.ts';
-import { type HealthReport } from '../../telemetry/health.ts';
+import { type HealthReport } from '../../telemetry/ports.ts';
 
 /** Why a batch of status updates was sent when it was. */
 export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';

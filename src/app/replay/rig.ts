@@ -61,14 +61,14 @@ export interface Rig {
 export function openRig(options: RigOptions): Rig {
   const { config, mapping, clock, draw, emit } = options;
   const opened = new ReleaseStack();
-  const kafka = kafkaOf(config, emit);
   const secrets = new Secrets(config);
+  const kafka = kafkaOf(config, emit, secrets);
   const unwatch = secrets.watch({ clock, emit });
   opened.push('secret files', async () => {
     unwatch();
     await Promise.resolve();
   });
-  const registry = registryOf(config, { clock }, () => secrets.registryPassword());
+  const registry = registryOf(config, { clock, emit }, secrets);
   opened.push('registry', async () => {
     await registry.close();
   });

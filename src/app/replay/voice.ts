@@ -3,7 +3,7 @@ import { type Terminal } from '../../edges/system/terminal.ts';
 import { type Config } from '../../config/config.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Emit, type EventFields } from '../../kernel/emit.ts';
-import { EVENTS } from '../../telemetry/events.ts';
+import { levelOf } from '../../telemetry/events.ts';
 import { createLog } from '../../telemetry/log.ts';
 
 export interface VoiceParts {
@@ -39,7 +39,7 @@ export function createVoice({ terminal, clock, config, statusLine }: VoiceParts)
   const auditLog = createLog({ level: 'info', clock, base, write });
   return {
     emit: (event, fields) => {
-      const { level } = EVENTS[event];
+      const level = levelOf(event, fields);
       if (statusLine === null || (level !== 'debug' && level !== 'info')) log(event, fields);
     },
     audit: (fields) => {

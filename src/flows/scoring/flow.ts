@@ -11,6 +11,8 @@ import {
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type LetterCode, type Settlement } from '../../kernel/outcome.ts';
+import { withTraceparent } from '../../kernel/trace-context.ts';
+import { type CallEnd, NO_TRACING, type RecordSpan } from '../../kernel/tracing.ts';
 import { type RecordMapper } from '../../mapping/mapper.ts';
 import { fullJitter, retryWait } from '../../resilience/backoff.ts';
 import { type Attempted, type Caller } from '../../resilience/caller.ts';
@@ -24,6 +26,7 @@ import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
 import { publishScore, type ScoreOutput } from './publish.ts';
 import { type Payment, readPayment } from './read.ts';
 import { type ScoreContext, toFailedScore, toScore } from './record.ts';
+import { ScoreCounts } from './score-counts.ts';
 import { type RequestExtras, requestHeaders } from './request.ts';
 
 export interface ScoringFlowOptions {
@@ -94,6 +97,8 @@ const OPEN_PER_REQUEST = 2;
 /** Scores each payment and publishes its score: one request per step, in order per lane. */
 export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   readonly name: string = 'scoring';
+  /** Of every payment that the service has scored. */
+  readonly counts = new ScoreCounts();
   readonly #options: ScoringFlowOptions;
   readonly #mostOpen: number;
   #running = 0;
@@ -170,6 +175,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
 
   barrier(_before: 'stop' | 'join'): void {}
 
+  isAnswered({ outcome }: ScoreCarry): boolean {
+    return outcome !== null;
+  }
+
   async run(job: Job<Payment, ScoreCarry>): Promise<Step<ScoreCarry>> {
     this.#carrying.delete(job.record);
     if (job.tenure.phase === 'lost') return { do: 'release' };
@@ -195,8 +204,11 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   async #step(job: Job<Payment, ScoreCarry>, carry: ScoreCarry): Promise<Step<ScoreCarry>> {
     if (carry.outcome !== null) return await this.#finish(job, carry, carry.outcome);
     const { extras = null } = this.#options;
-    const headers = extras === null ? undefined : requestHeaders(job.record, job.item, extras);
+    const own = extras === null ? undefined : requestHeaders(job.record, job.item, extras);
+    const call = spanOf(job).call(carry.attempts + 1);
+    const headers = withTraceparent(own, call.context);
     const judged = await this.#options.caller.score(job.item.body, carry.maybeScored, headers);
+    call.end(toCallEnd(judged));
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
     if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
     const next = { ...carry, attempts: carry.attempts + 1 };
@@ -242,7 +254,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     const { output, emit, draw, scored } = this.#options;
     let end = outcome.end;
     if (output !== null && outcome.score !== null) {
-      const published = await publishScore(output, job.record, outcome.score, emit);
+      const published = await publishScore(output, job.record, outcome.score, { emit, span: spanOf(job) });
       if (published.do === 'waits') {
         this.#blockedBy = published.why;
         const unpublished = carry.unpublished + 1;
@@ -260,6 +272,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
 
   #toScored({ record, item }: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
     const { reading, unrecognised } = readScore(judged.answer);
+    this.counts.scored(reading, carry.maybeScored);
     for (const field of unrecognised) this.#options.emit('answer_unrecognised', { operation: 'score', field });
     const { status: httpStatus, latencyMs } = judged;
     const { partition } = record;
@@ -302,6 +315,16 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     for (const [record, tenure] of this.#carrying) if (tenure.phase === 'lost') this.#carrying.delete(record);
     return this.#running + this.#carrying.size >= this.#mostOpen;
   }
+}
+
+/** Where nothing is traced, what came with the record is passed on. */
+function spanOf({ span, record }: Job<Payment, ScoreCarry>): RecordSpan {
+  return span ?? NO_TRACING.record('scoring', record);
+}
+
+function toCallEnd(judged: Attempted): CallEnd {
+  const status = 'status' in judged ? judged.status : null;
+  return { status, error: judged.do === 'done' ? null : judged.do === 'fenced' ? 'fenced' : judged.why };
 }
 
 function toLetter(

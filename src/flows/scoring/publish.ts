@@ -1,6 +1,7 @@
 import { type RecordWriter, type SourceRecord, type ValueEncoder } from '../../engine/ports.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { isFault } from '../../kernel/fault.ts';
+import { type RecordSpan } from '../../kernel/tracing.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { toScoreRecord } from './record.ts';
 
@@ -30,18 +31,23 @@ export async function publishScore(
   output: ScoreOutput,
   source: SourceRecord,
   score: FraudScore,
-  emit: Emit,
+  { emit, span }: { readonly emit: Emit; readonly span: RecordSpan },
 ): Promise<Published> {
-  let published = await publishOnce(output, source, score);
+  let published = await publishOnce(output, source, score, span);
   for (const { dropped, without } of TRIMS) {
     if (published.do !== 'refused' || published.why !== 'too_large') return published;
     emit('score_trimmed', { dropped });
-    published = await publishOnce(output, source, { ...score, ...without });
+    published = await publishOnce(output, source, { ...score, ...without }, span);
   }
   return published;
 }
 
-async function publishOnce(output: ScoreOutput, source: SourceRecord, score: FraudScore): Promise<Published> {
+async function publishOnce(
+  output: ScoreOutput,
+  source: SourceRecord,
+  score: FraudScore,
+  span: RecordSpan,
+): Promise<Published> {
   let value: Buffer;
   try {
     value = output.encoder.encode(score);
@@ -49,6 +55,9 @@ async function publishOnce(output: ScoreOutput, source: SourceRecord, score: Fra
     // An encoder that has not learnt its schema id yet says so by this fault; any other means that it never will.
     return isFault(error, 'REGISTRY_FAILED') ? { do: 'waits', why: 'registry' } : { do: 'refused', why: 'invalid' };
   }
-  const outcome = await output.writer.write(toScoreRecord(output.topic, source, score, value), output.deadlineMs);
+  const send = span.send(output.topic);
+  const record = toScoreRecord(output.topic, source, { score, value, trace: send.context });
+  const outcome = await output.writer.write(record, output.deadlineMs);
+  send.end(outcome);
   return outcome.do === 'unavailable' ? { do: 'waits', why: 'kafka' } : outcome;
 }

@@ -1,4 +1,5 @@
 import { type OutgoingRecord, type SourceRecord } from '../../engine/ports.ts';
+import { type TraceContext } from '../../kernel/trace-context.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { cloudEventHeaders } from '../../screening/cloud-event.ts';
 import { NO_SCORE, type ScoreReading } from '../../screening/score.ts';
@@ -49,14 +50,15 @@ export function toFailedScore(
   return { ...toScore(record, payment, NO_SCORE, context), failure };
 }
 
-/** W3C Trace Context, version 00 and those to come. */
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
-
 /**
  * The record that carries a score. Its event id is the place of the payment in its topic, so that a repeat after a crash
  * has the same one.
  */
-export function toScoreRecord(topic: string, record: SourceRecord, score: FraudScore, value: Buffer): OutgoingRecord {
+export function toScoreRecord(
+  topic: string,
+  record: SourceRecord,
+  { score, value, trace }: { readonly score: FraudScore; readonly value: Buffer; readonly trace: TraceContext | null },
+): OutgoingRecord {
   return {
     topic,
     key: Buffer.from(score.trans_id, 'utf8'),
@@ -66,14 +68,7 @@ export function toScoreRecord(topic: string, record: SourceRecord, score: FraudS
       type: 'fraud.screening.score.v1',
       source: `/fraud-screening-connector/${encodeURIComponent(score.account)}`,
       timeMs: score.scored_at,
-      traceparent: readTraceparent(record),
+      trace,
     }),
   };
-}
-
-function readTraceparent({ headers }: SourceRecord): string | undefined {
-  const header = headers['traceparent'];
-  if (header === undefined || Array.isArray(header)) return undefined;
-  const text = typeof header === 'string' ? header : header.toString('latin1');
-  return TRACEPARENT.test(text) ? text : undefined;
 }

@@ -2,6 +2,7 @@ import { type Tenure } from '../../engine/ports.ts';
 import { type ClosedBy } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type HoldCause, type Letter } from '../../kernel/outcome.ts';
+import { type TraceContext } from '../../kernel/trace-context.ts';
 import { bodyBytes } from './body.ts';
 import { type Trouble } from './trouble.ts';
 
@@ -34,6 +35,8 @@ export interface Sendable {
   readonly fragment: Buffer;
   readonly tenure: Tenure;
   readonly trouble: Trouble;
+  /** Where it is in a trace that is told; null or absent: in none. */
+  readonly trace?: TraceContext | null;
 }
 
 /** An update in a batch. `end` tells what became of it, once; its id may be sent again from then on. */
@@ -44,6 +47,8 @@ export interface Member extends Sendable {
 export interface ClosedBatch {
   readonly members: readonly Member[];
   readonly closedBy: ClosedBy;
+  /** When its first update came, monotonic. */
+  readonly openedMs: number;
   /** False once a join is near: what has not been sent yet goes back. */
   readonly mayGoOn: () => boolean;
 }
@@ -89,7 +94,7 @@ export class Batches {
   #openSinceMs = 0;
   /** How many updates the open batch may hold. */
   #openMost: number;
-  #ready: { readonly members: readonly Pending[]; readonly closedBy: ClosedBy }[] = [];
+  #ready: (Pick<ClosedBatch, 'closedBy' | 'openedMs'> & { readonly members: readonly Pending[] })[] = [];
   #inFlight = 0;
   #joins = 0;
   #isStopping = false;
@@ -175,7 +180,7 @@ export class Batches {
   }
 
   #toPending(update: Sendable, resolve: (end: UpdateEnd) => void, reject: (error: unknown) => void): Pending {
-    const { transId, fragment, tenure, trouble } = update;
+    const { transId, fragment, tenure, trouble, trace = null } = update;
     const leave = (then: () => void): void => {
       if (this.#updates.get(transId) !== pending) return;
       this.#updates.delete(transId);
@@ -187,6 +192,7 @@ export class Batches {
       fragment,
       tenure,
       trouble,
+      trace,
       end: (end) => {
         leave(() => {
           resolve(end);
@@ -238,7 +244,7 @@ export class Batches {
 
   #close(closedBy: ClosedBy): void {
     if (this.#open.length === 0) return;
-    this.#ready.push({ members: this.#open, closedBy });
+    this.#ready.push({ members: this.#open, closedBy, openedMs: this.#openSinceMs });
     this.#empty();
     this.pump();
   }
@@ -250,13 +256,14 @@ export class Batches {
     for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
     if (members.length === 0) return;
     this.#inFlight += 1;
-    void this.#send(members, next.closedBy);
+    void this.#send({ ...next, members });
   }
 
-  async #send(members: readonly Pending[], closedBy: ClosedBy): Promise<void> {
+  async #send(batch: Omit<ClosedBatch, 'mayGoOn'> & { readonly members: readonly Pending[] }): Promise<void> {
+    const { members } = batch;
     const joins = this.#joins;
     try {
-      await this.#options.send({ members, closedBy, mayGoOn: () => this.#joins === joins });
+      await this.#options.send({ ...batch, mayGoOn: () => this.#joins === joins });
       if (members.some((member) => this.#updates.get(member.transId) === member))
         throw new Fault('INTERNAL', 'A batch was sent without an end for each of its updates.');
     } catch (error) {

@@ -1,11 +1,13 @@
 import { type Clock } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type Letter } from '../../kernel/outcome.ts';
+import { withTraceparent } from '../../kernel/trace-context.ts';
+import { type CallEnd, NO_TRACING, type Tracing } from '../../kernel/tracing.ts';
 import { type Gate } from '../../resilience/gate.ts';
-import { type ScreeningApi } from '../../resilience/ports.ts';
+import { type Exchange, type ScreeningApi } from '../../resilience/ports.ts';
 import { isAtFault, type SuspicionLimits } from '../../resilience/suspicion.ts';
 import { type BatchAnswer, type Later, readAnswer } from './answer.ts';
-import { type ClosedBatch, type Member, type UpdateEnd } from './batch.ts';
+import { type BatchLimits, type ClosedBatch, type Member, type UpdateEnd } from './batch.ts';
 import { partAccepted, partRefused, wholeBatch, type Bisection } from './bisect.ts';
 import { toBody } from './body.ts';
 import { troubleAfter } from './trouble.ts';
@@ -21,6 +23,10 @@ export interface DeliveryOptions {
    * Default false.
    */
   readonly believesRefusals?: boolean;
+  /** What a full batch is. */
+  readonly limits: Pick<BatchLimits, 'maxRecords' | 'maxBytes'>;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly emit: Emit;
   /** A body of so many bytes was refused as too large. */
@@ -38,6 +44,8 @@ const REFUSED_ALIKE: UpdateEnd = { do: 'later', why: 'service_refuses', afterMs:
 /** Records behind the floodgate are asked again when it opens; this is for one that is missed. */
 const FLOODED: UpdateEnd = { do: 'later', why: 'floodgate', afterMs: 45_000, fixed: true };
 
+const LOST_THREAD: ReadonlySet<number> = new Set([500, 502, 504]);
+
 type Release = Extract<UpdateEnd, { do: 'release' }>;
 const RELEASE: Release = { do: 'release' };
 
@@ -53,6 +61,8 @@ type Unanswered = Later & { readonly restMs: number };
  * searched; the first acceptance ends that.
  */
 export class Delivery {
+  /** Updates that are sent again although the PATCH they were in may have been carried out. */
+  maybeSent = 0;
   readonly #options: DeliveryOptions;
   #acceptedAtMs = -Infinity;
   /** Since everything is refused alike: no batch is sent before this time. */
@@ -76,7 +86,8 @@ export class Delivery {
   }
 
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */
-  async send({ members, closedBy, mayGoOn }: ClosedBatch): Promise<void> {
+  async send(batch: ClosedBatch): Promise<void> {
+    const { members, mayGoOn } = batch;
     const isProbe = this.#searchAtMs !== null || this.#options.gate.why === 'floodgate';
     if (this.#searchAtMs !== null) this.#searchAtMs = this.#options.clock.monotonicMs() + REFUSED_WAIT_MS;
     const letters = new Map<Member, Letter>();
@@ -89,7 +100,7 @@ export class Delivery {
         endAll(plan.parts.flat(), RELEASE);
         break;
       }
-      const answer = await this.#patch(part, closedBy);
+      const answer = await this.#patch(part, batch);
       if (answer.do === 'later') {
         // The other parts would meet the same service.
         this.#endLater(answer, part, letters);
@@ -112,14 +123,26 @@ export class Delivery {
 
   async #patch(
     part: readonly Member[],
-    closedBy: ClosedBatch['closedBy'],
+    { closedBy, openedMs }: ClosedBatch,
   ): Promise<Exclude<BatchAnswer, Later> | Unanswered> {
-    const { gate, clock, api, emit, onTooLarge } = this.#options;
+    const { gate, clock, api, emit, onTooLarge, limits } = this.#options;
     const body = toBody(part.map((member) => member.fragment));
-    const pass = gate.begin(clock.monotonicMs());
-    const answer = readAnswer(await api.sync(body), new Set(part.map((member) => member.transId)));
-    emit('batch_sent', { closedBy, records: part.length, bytes: body.length, status: answer.status });
+    const nowMs = clock.monotonicMs();
+    const pass = gate.begin(nowMs);
+    const call = (this.#options.tracing ?? NO_TRACING).batch(part.map(({ trace = null }) => trace));
+    const exchange = await api.sync(body, withTraceparent(undefined, call.context));
+    const answer = readAnswer(exchange, new Set(part.map((member) => member.transId)));
+    call.end(toCallEnd(answer));
+    emit('batch_sent', {
+      closedBy,
+      records: part.length,
+      bytes: body.length,
+      status: answer.status,
+      fill: Math.max(part.length / limits.maxRecords, body.length / limits.maxBytes),
+      lingerMs: Math.round(nowMs - openedMs),
+    });
     const isUndecided = answer.do === 'later';
+    if (isUndecided && mayBeCarriedOut(exchange)) this.maybeSent += part.length;
     if (!isUndecided) this.#succeeded += 1;
     else if (answer.health !== 'void') this.#failed += 1;
     const restMs = gate.end(pass, isUndecided ? answer.health : 'ok', {
@@ -186,8 +209,20 @@ export class Delivery {
   }
 }
 
+/** Whether the service may have taken it: no answer after it was sent, one that nobody can read, or one of a proxy that lost the thread. */
+function mayBeCarriedOut(exchange: Exchange): boolean {
+  if (exchange.do === 'failed') return exchange.ambiguous;
+  return exchange.do === 'answer' && (exchange.status < 300 || LOST_THREAD.has(exchange.status));
+}
+
 function toEnd({ why, afterMs, fixed, restMs }: Unanswered): Extract<UpdateEnd, { do: 'later' }> {
   return { do: 'later', why, afterMs, fixed, restMs };
+}
+
+function toCallEnd(answer: BatchAnswer): CallEnd {
+  const status = answer.status === 0 ? null : answer.status;
+  if (answer.do === 'later') return { status, error: answer.trouble ?? answer.why };
+  return { status, error: answer.do === 'refused' ? answer.reason : null };
 }
 
 function withoutLost(plan: Bisection<Member>): Bisection<Member> {

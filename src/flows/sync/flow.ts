@@ -10,6 +10,7 @@ import {
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type Letter } from '../../kernel/outcome.ts';
+import { type Tracing } from '../../kernel/tracing.ts';
 import { type RecordMapper } from '../../mapping/mapper.ts';
 import { retryWait } from '../../resilience/backoff.ts';
 import { type Gate } from '../../resilience/gate.ts';
@@ -43,6 +44,8 @@ export interface SyncOptions {
   readonly mapper?: RecordMapper | null;
   /** Null or absent: nothing is looked for. */
   readonly guard?: CardGuard | null;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;
@@ -98,6 +101,11 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     });
   }
 
+  /** Updates that were sent again although they may have been taken the first time. */
+  get maybeSent(): number {
+    return this.#delivery.maybeSent;
+  }
+
   attach(signals: EngineSignals): void {
     this.#signals = signals;
     this.#options.alignment.attach(signals);
@@ -139,7 +147,9 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     if ('letter' in ready) return { do: 'dead_letter', letter: ready.letter };
     if (this.#batches.holds(item.transId))
       return { do: 'wait', forMs: SAME_ID_WAIT_MS, why: 'batch_open', carry: ready };
-    const end = await this.#batches.add({ transId: item.transId, ...ready, tenure }, this.#options.clock.monotonicMs());
+    const trace = job.span?.context ?? null;
+    const sendable = { transId: item.transId, ...ready, tenure, trace };
+    const end = await this.#batches.add(sendable, this.#options.clock.monotonicMs());
     return toStep(end, ready, this.#waitMs(end, attempt));
   }
 

@@ -28,13 +28,25 @@ function mount(generation: number, files: Readonly<Record<string, string>>): voi
   renameSync(join(folder, 'next'), join(folder, 'now'));
 }
 
-const FILES = { service: 'pw-1\n', registry: 'reg-1', keys: `${KEY}-1` };
+const FILES = {
+  service: 'pw-1\n',
+  registry: 'reg-1',
+  keys: `${KEY}-1`,
+  proxy: 'http://proxy:3128/\n',
+  collector: 'authorization=one\n',
+  brokers: 'kafka-1\n',
+};
 
 function path(file: string): string {
   return join(folder, 'now', file);
 }
 
-function open(): { secrets: Secrets; said: string[]; look: (until: () => boolean) => Promise<void>; end: () => void } {
+function open(over: Readonly<Record<string, string>> = {}): {
+  secrets: Secrets;
+  said: string[];
+  look: (until: () => boolean) => Promise<void>;
+  end: () => void;
+} {
   mount(1, FILES);
   const env = {
     KAFKA_BROKERS: 'localhost:1',
@@ -45,6 +57,7 @@ function open(): { secrets: Secrets; said: string[]; look: (until: () => boolean
     SERVICE_USERNAME: 'shop',
     SERVICE_PASSWORD_FILE: path('service'),
     WEBHOOK_SECRETS_FILE: path('keys'),
+    ...over,
   };
   const secrets = new Secrets(loadConfig({ env, readFile: readTextFile }).config);
   const said: string[] = [];
@@ -108,5 +121,72 @@ test('the same secret with another end of line is no change', async () => {
   await look(() => said.length >= 1);
   for (let round = 0; round < 20; round += 1) await look(() => true);
   expect(said).toEqual(['secret_reloaded WEBHOOK_SECRETS']);
+  end();
+});
+
+test('the proxy follows its file, which may hold a password that is told to nobody', async () => {
+  const { secrets, said, look, end } = open({ SERVICE_PROXY_URL_FILE: path('proxy') });
+  expect(secrets.proxyUrl()).toBe('http://proxy:3128');
+  mount(2, { ...FILES, proxy: 'http://user:canary@next:3128\n' });
+  await look(() => said.length >= 1);
+  expect(secrets.proxyUrl()).toBe('http://user:canary@next:3128');
+  mount(3, { ...FILES, proxy: 'canary' });
+  await look(() => said.length >= 2);
+  expect(secrets.proxyUrl()).toBe('http://user:canary@next:3128');
+  expect(said).toEqual(['secret_reloaded SERVICE_PROXY_URL', 'secret_reload_failed SERVICE_PROXY_URL refused']);
+  end();
+});
+
+test('headers for the collector of traces follow their file, the rest stays', async () => {
+  const { secrets, said, look, end } = open({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+    OTEL_EXPORTER_OTLP_HEADERS_FILE: path('collector'),
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-Tenant=eu',
+  });
+  expect([...secrets.traceHeaders()]).toEqual([
+    ['authorization', 'one'],
+    ['x-tenant', 'eu'],
+  ]);
+  mount(2, { ...FILES, collector: 'authorization=canary' });
+  await look(() => said.length >= 1);
+  expect(secrets.traceHeaders().get('authorization')).toBe('canary');
+  mount(3, { ...FILES, collector: 'canary' });
+  await look(() => said.length >= 2);
+  expect(secrets.traceHeaders().get('authorization')).toBe('canary');
+  expect(secrets.traceHeaders().get('x-tenant')).toBe('eu');
+  expect(said).toEqual([
+    'secret_reloaded OTEL_EXPORTER_OTLP_HEADERS',
+    'secret_reload_failed OTEL_EXPORTER_OTLP_HEADERS refused',
+  ]);
+  end();
+});
+
+test.each([
+  ['KAFKA_SASL_PASSWORD', { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'connector' }],
+  [
+    'KAFKA_SASL_OAUTH_CLIENT_SECRET',
+    {
+      KAFKA_SASL_MECHANISM: 'oauthbearer',
+      KAFKA_SASL_OAUTH_TOKEN_URL: 'https://login.example/token',
+      KAFKA_SASL_OAUTH_CLIENT_ID: 'connector',
+    },
+  ],
+])('what brokers are shown follows its file: %s', async (name, mechanism) => {
+  const given = { KAFKA_ALLOW_PLAINTEXT: 'true', ...mechanism, [`${name}_FILE`]: path('brokers') };
+  const { secrets, said, look, end } = open(given);
+  expect(secrets.kafkaSecret()).toBe('kafka-1');
+  mount(2, { ...FILES, brokers: 'canary\n' });
+  await look(() => said.length >= 1);
+  expect(secrets.kafkaSecret()).toBe('canary');
+  mount(3, { ...FILES, brokers: 'of\ntwo lines' });
+  await look(() => said.length >= 2);
+  expect(secrets.kafkaSecret()).toBe('canary');
+  expect(said).toEqual([`secret_reloaded ${name}`, `secret_reload_failed ${name} refused`]);
+  end();
+});
+
+test('there is nothing to show to brokers that ask for nothing', () => {
+  const { secrets, end } = open();
+  expect([secrets.kafkaSecret(), secrets.kafkaTls]).toEqual(['', null]);
   end();
 });

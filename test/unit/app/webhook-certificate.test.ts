@@ -2,9 +2,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { daysLeft, followWebhookCertificate, readWebhookCertificate } from '../../../src/app/webhook-certificate.ts';
-import { type Certificate } from '../../../src/edges/http-server/certificate.ts';
-import { isFault } from '../../../src/kernel/fault.ts';
+import { daysLeft } from '../../../src/app/followed-certificate.ts';
+import { followWebhookCertificate, readWebhookCertificate } from '../../../src/app/webhook-certificate.ts';
+import { type KeyPair } from '../../../src/config/pem.ts';
 import { type MadeCertificate, selfSigned } from '../../support/certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
@@ -22,33 +22,13 @@ function lasting(days: number): MadeCertificate {
 const FIRST = lasting(60);
 const SECOND = lasting(90);
 
-function configured({ certificate, key }: MadeCertificate, flows: readonly string[] = ['reviews']): Certificate | null {
+function configured({ certificate, key }: MadeCertificate, flows: readonly string[] = ['reviews']): KeyPair | null {
   const tls = { certificate, key, certificateFile: '/crt', keyFile: '/key' };
   const config = { flows: new Set(flows), webhook: { tls } };
   return readWebhookCertificate(config as unknown as Parameters<typeof readWebhookCertificate>[0]);
 }
 
-function problemOf(pair: MadeCertificate): string {
-  try {
-    configured(pair);
-  } catch (error) {
-    if (isFault(error, 'CONFIG_INVALID')) return error.message;
-    throw error;
-  }
-  return 'none';
-}
-
 describe('at the start', () => {
-  test('names each file that is no good, or both when they do not fit', () => {
-    expect(problemOf({ certificate: 'x', key: 'y' }).split('\n')).toEqual([
-      '2 options are missing or wrong:',
-      `  ${CERT}: the file holds no certificate in PEM.`,
-      `  ${KEY}: the file holds no private key in PEM.`,
-    ]);
-    expect(problemOf({ ...FIRST, key: 'y' }).split('\n')).toHaveLength(2);
-    expect(problemOf({ ...FIRST, key: SECOND.key })).toContain(`${CERT} and ${KEY}: the key does not belong`);
-  });
-
   test('takes a pair that fits, and looks at none where no webhooks are taken', () => {
     expect(configured(FIRST)?.expiresAtMs).toBe(NOW_MS + 60 * DAY_MS);
     expect(configured({ certificate: 'x', key: 'y' }, ['scoring'])).toBeNull();

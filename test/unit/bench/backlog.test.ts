@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hottestShare, keyPlan, recordOf, valueOf } from '../../bench/backlog.ts';
+import { drawnKeyPlan, hottestShare, keyPlan, recordOf, valueOf } from '../../bench/backlog.ts';
 
 describe('the backlog', () => {
   test.each([false, true])('is of JSON with the number of the record in one place (small: %s)', (small) => {
@@ -27,4 +27,16 @@ describe('the backlog', () => {
     expect(hottestShare(first ?? new Uint32Array(1), 1000)).toBeCloseTo(0.18, 1);
     expect(second).toEqual(first);
   });
+});
+
+function draws(): readonly number[] {
+  const { keyOf } = drawnKeyPlan(500);
+  return Array.from({ length: 50_000 }, (_, record) => keyOf(record));
+}
+
+test('has keys that are drawn evenly, the same in each run', () => {
+  const drawn = draws();
+  expect(new Set(drawn).size).toBe(500);
+  expect(hottestShare(Uint32Array.from(drawn), 500)).toBeLessThan(0.003);
+  expect(draws()).toEqual(drawn);
 });

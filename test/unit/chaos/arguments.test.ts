@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../chaos/arguments.ts';
+import { SCENARIOS } from '../../chaos/schedule.ts';
 
 describe('the arguments of a campaign', () => {
   test.each([
@@ -8,6 +9,7 @@ describe('the arguments of a campaign', () => {
     [['--connectors', '5'], '--connectors must be from 1 to 4'],
     [['--session', '5999'], '--session must be'],
     [['--sessions', '6000'], 'sessions'],
+    [['--break', 'everything'], '--break must be one of'],
     [['soon'], 'soon'],
   ])('are refused with the usage: %j', (args, expected) => {
     const answer = readArguments(args, 7);
@@ -25,7 +27,14 @@ describe('the arguments of a campaign', () => {
       rate: 200,
       latencyMs: 50,
       json: null,
+      page: null,
+      bug: null,
     });
+  });
+
+  test('that ask for help get the usage with every scenario', () => {
+    const usage = readArguments(['--help'], 7);
+    for (const scenario of SCENARIOS) expect(usage).toContain(`  ${scenario} `);
   });
 
   test('are taken as given', () => {

@@ -32,11 +32,15 @@ const flawless = (): Evidence => ({
     created: [logged('a', 0), logged('b', 1)],
     authorized: [logged('a', 0), logged('b', 1)],
     scored: new Set(['a', 'b']),
+    reviewed: new Set(),
+    reviewRecords: 0,
+    erased: [],
     letters: 0,
   },
   acknowledged: { payments: ['a', 'b'], statuses: ['a', 'b'] },
   sightings: [score('a', 0), score('b', 100), update('a', 200), update('b', 200)],
   freezes: [],
+  gaps: [],
 });
 
 const withSightings = (sightings: readonly Sighting[], changes: Partial<Evidence> = {}): Evidence => ({
@@ -166,5 +170,42 @@ describe('repeats', () => {
     ];
     expect(killBound(end, sightings, 100)).toBe(2);
     expect(killBound(end, sightings, 600)).toBe(3);
+  });
+});
+
+describe('what nobody promises', () => {
+  test('is the order of a customer whose records are in two partitions, because the topics grew', () => {
+    const evidence = withSightings([score('b', 0), score('a', 20), ...updates]);
+    expect(broken(reckon(evidence))).not.toEqual({});
+    const [first, second] = evidence.topics.created;
+    const created = [first!, { ...second!, partition: 7 }];
+    const found = reckon({ ...evidence, topics: { ...evidence.topics, created } });
+    expect([broken(found), found.movedCustomers]).toEqual([{}, 1]);
+  });
+
+  test('is anything of what a replay sends, beside what it is asked for', () => {
+    const replayed = update('a', 10, { owner: '9.1' });
+    const found = reckon(withSightings([...flawless().sightings, replayed]));
+    expect([broken(found), found.repeats]).toEqual([{}, []]);
+  });
+});
+
+describe('a payment that was deleted before it was read', () => {
+  const erased = [logged('b', 1)];
+  const withoutB = withSightings([score('a', 0), ...updates], {
+    topics: { ...flawless().topics, scored: new Set(['a']), erased },
+  });
+
+  test('is owed no score where a connector has said what is missing', () => {
+    const gaps = [{ topic: 'created', partition: 0, from: 1, to: 2 }] as const;
+    expect(broken(reckon({ ...withoutB, gaps }))).toEqual({});
+  });
+
+  test.each([
+    ['nothing was said', []],
+    ['of another partition', [{ topic: 'created', partition: 3, from: 0, to: 9 }]],
+    ['of what lies before it', [{ topic: 'created', partition: 0, from: 0, to: 1 }]],
+  ] as const)('is a loss where %s', (_, gaps) => {
+    expect(broken(reckon({ ...withoutB, gaps }))).toEqual({ unreportedGaps: 1 });
   });
 });

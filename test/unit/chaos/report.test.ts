@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { type Outcome } from '../../chaos/campaign.ts';
+import { reportPage } from '../../chaos/page.ts';
 import { type Reckoned, type Repeat } from '../../chaos/reckoning.ts';
 import { reportLines, reportOf } from '../../chaos/report.ts';
 
 const FOUND: Reckoned = {
   payments: 2,
+  movedCustomers: 0,
   statuses: 2,
   lostByKafka: 0,
   notScored: 0,
   notReported: 0,
   notPublished: 0,
   letters: 0,
+  unreportedGaps: 0,
   overlaps: 0,
+  met: [],
   twoOwners: 0,
   disorders: 0,
   early: 0,
@@ -22,7 +26,6 @@ const FOUND: Reckoned = {
 const DEEDS: Outcome['deeds'] = {
   starts: 1,
   cleanStops: 1,
-  unclean: 0,
   kills: 1,
   killsInFlight: 1,
   stuckKills: 1,
@@ -34,6 +37,29 @@ const DEEDS: Outcome['deeds'] = {
 /** A campaign in which everything happened and nothing went wrong. */
 const flawless = (changes: Partial<Outcome> = {}): Outcome => ({
   deeds: DEEDS,
+  required: ['kills', 'killsInFlight', 'stuckKills', 'leaderMoves'],
+  recoveries: [{ name: 'hold registry', times: 2 }],
+  strokes: [],
+  span: { startedMs: 0, calmMs: 20_000, endMs: 30_000 },
+  mail: {
+    webhooks: 10,
+    forged: 5,
+    reviewRecords: 10,
+    notKept: 0,
+    unauthenticated: 0,
+    notDelivered: 0,
+    reviewsTwice: 0,
+  },
+  forgedRefused: 5,
+  logins: { atOnce: 0, mostAMinute: 1 },
+  leaks: 0,
+  alteredUpdates: 0,
+  regressions: 0,
+  notLive: 0,
+  peakBytes: 100 * 1_048_576,
+  samples: [],
+  probeMs: 300,
+  lagAtEnd: 0,
   found: FOUND,
   ends: [],
   freezes: [],
@@ -64,7 +90,38 @@ describe('a campaign is not as promised', () => {
   test.each<[string, Parameters<typeof reportOf>[0], Partial<Outcome>, Record<string, number>]>([
     ['where a promise was broken', 'mixed', { found: { ...FOUND, notScored: 3 } }, { notScored: 3 }],
     ['where it was not through in time', 'mixed', { settledMs: null }, { notSettled: 1 }],
-    ['where a stop was not clean', 'mixed', { deeds: { ...DEEDS, unclean: 1 } }, { uncleanStops: 1 }],
+    ['where a stop was not clean', 'mixed', { deeds: { ...DEEDS, uncleanStops: 1 } }, { uncleanStops: 1 }],
+    [
+      'where a way out of a fault was never taken',
+      'mixed',
+      { recoveries: [{ name: 'hold registry', times: 0 }] },
+      { 'no hold registry': 1 },
+    ],
+    ['where the probe was not through', 'mixed', { probeMs: null, lagAtEnd: null }, { noProbe: 1 }],
+    ['where something was left uncommitted', 'mixed', { lagAtEnd: 3 }, { lagAtEnd: 3 }],
+    ['where a committed offset went back', 'mixed', { regressions: 1 }, { regressions: 1 }],
+    ['where /livez was not 200', 'mixed', { notLive: 2 }, { notLive: 2 }],
+    ['where a secret was printed', 'mixed', { leaks: 1 }, { leaks: 1 }],
+    ['where another status was accepted', 'mixed', { alteredUpdates: 1 }, { alteredUpdates: 1 }],
+    [
+      'where a process logged in twice at once',
+      'mixed',
+      { logins: { atOnce: 1, mostAMinute: 2 } },
+      { loginsAtOnce: 1 },
+    ],
+    ['where a process kept logging in', 'mixed', { logins: { atOnce: 0, mostAMinute: 60 } }, { loginsAMinute: 60 }],
+    [
+      'where a webhook was answered 200 and is not there',
+      'mixed',
+      { mail: { ...flawless().mail, notKept: 1 } },
+      { notKept: 1 },
+    ],
+    [
+      'where a forged webhook was accepted',
+      'mixed',
+      { mail: { ...flawless().mail, unauthenticated: 1 } },
+      { unauthenticated: 1 },
+    ],
     ['where a connector ended by itself', 'mixed', { ends: [{ ...killed, how: 'crash' }] }, { crashes: 1 }],
     [
       'where something was done twice for no reason',
@@ -76,6 +133,12 @@ describe('a campaign is not as promised', () => {
       'where a kill repeated what had been answered long before',
       'kill',
       { ends: [killed], found: { ...FOUND, repeats: [repeat] } },
+      { killsOverBound: 1 },
+    ],
+    [
+      'where a kill repeated more than may be finished and not committed, whatever kept commits back',
+      'all',
+      { ends: [killed], found: { ...FOUND, repeats: Array.from({ length: 2701 }, () => ({ ...repeat })) } },
       { killsOverBound: 1 },
     ],
     [
@@ -92,11 +155,12 @@ describe('a campaign is not as promised', () => {
     ],
     ['where no leader moved', 'broker', { deeds: { ...DEEDS, leaderMoves: 0 } }, { 'no leaderMoves': 1 }],
     ['where no kill struck at work', 'kill', { deeds: { ...DEEDS, killsInFlight: 0 } }, { 'no killsInFlight': 1 }],
+    ['where no record went to the partitions that were added', 'grown', {}, { 'no movedCustomers': 1 }],
     [
       'where nobody took over from a frozen one',
       'freeze',
       { freezes: [{ owner: '1.1', fromMs: 0, toMs: 9000, assignedMs: 9500 }] },
-      { noTakeover: 1 },
+      { 'no takeover': 1 },
     ],
   ])('%s', (_, scenario, changes, expected) => {
     const report = reportOf(scenario, flawless(changes));
@@ -110,6 +174,11 @@ describe('a campaign is as promised', () => {
     const report = reportOf('mixed', flawless());
     expect(report.broken).toEqual({});
     expect(reportLines(report).at(-1)).toBe('Everything is as promised.');
+  });
+
+  test('where commits were kept back before a kill', () => {
+    const report = reportOf('all', flawless({ ends: [killed], found: { ...FOUND, repeats: [repeat] } }));
+    expect(report.broken).toEqual({});
   });
 
   test('where a kill repeated what had just been answered', () => {
@@ -148,6 +217,23 @@ test('events of the connectors are counted with those that were left out', () =>
   const log = [
     { ...line, event: 'commit_failed', fields: { repeats: 4 } },
     { ...line, event: 'ready', fields: {} },
+    { ...line, event: 'hold_started', fields: { cause: 'registry' } },
   ];
-  expect(reportOf('mixed', flawless({ log })).events).toEqual({ commit_failed: 5 });
+  expect(reportOf('mixed', flawless({ log })).events).toEqual({ commit_failed: 5, 'hold_started registry': 1 });
+});
+
+describe('the page', () => {
+  test('says how to have the same faults again, and needs nothing beside itself', () => {
+    const page = reportPage(reportOf('mixed', flawless()), flawless(), 'npm run chaos -- --seed 7 <&>');
+    expect(page).toContain('Everything is as promised.');
+    expect(page).toContain('npm run chaos -- --seed 7 &lt;&amp;&gt;');
+    expect(page).not.toMatch(/<script|<link|src=|href=|url\(/);
+  });
+
+  test('names what was broken, and marks its row', () => {
+    const outcome = flawless({ found: { ...FOUND, notScored: 3 } });
+    const page = reportPage(reportOf('mixed', outcome), outcome, 'npm run chaos');
+    expect(page).toContain('Not as promised: notScored.');
+    expect(page).toMatch(/<tr class="broken"><td>every payment was scored<.td><td>notScored<.td><td class="number">3</);
+  });
 });

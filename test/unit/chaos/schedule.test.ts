@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ILL_NAMES } from '../../chaos/ills.ts';
 import { planOf, type PlanOptions, type Scenario, SCENARIOS } from '../../chaos/schedule.ts';
 
 const options = (scenario: Scenario, changes: Partial<PlanOptions> = {}): PlanOptions => ({
@@ -66,6 +67,29 @@ describe('the plan of a campaign', () => {
       expect(longer.length).toBeGreaterThan(5);
     },
   );
+
+  test('service: has every ill before one comes again', () => {
+    const ills = planOf(options('service')).steps.map(({ act }) => (act.do === 'ill' ? act.ill : ''));
+    expect(new Set(ills.slice(0, ILL_NAMES.length))).toEqual(new Set(ILL_NAMES));
+  });
+
+  test('network: has every wire and every fault of one, longer than the session', () => {
+    const acts = planOf(options('network')).steps.flatMap(({ act }) => (act.do === 'wire' ? [act] : []));
+    expect(new Set(acts.map(({ to }) => to))).toEqual(new Set(['coordinator', 'node', 'service']));
+    expect(new Set(acts.map(({ fault }) => fault))).toEqual(new Set(['silent', 'cut', 'slow', 'forgotten']));
+    expect(Math.min(...acts.map(({ forMs }) => forMs))).toBeGreaterThan(6000);
+  });
+
+  test('all: has each kind of fault within the first twenty', () => {
+    const kinds = new Set(
+      planOf(options('all'))
+        .steps.slice(0, 20)
+        .map(({ act }) => act.do),
+    );
+    for (const kind of ['kill', 'restart', 'roll', 'freeze', 'kill_node', 'kill_coordinator', 'wire', 'registry_away'])
+      expect(kinds).toContain(kind);
+    for (const kind of ['ill', 'jump', 'cramp', 'flood', 'replay']) expect(kinds).toContain(kind);
+  });
 
   test('mixed: has each kind of fault, one about every ten seconds', () => {
     const { steps } = planOf(options('mixed'));

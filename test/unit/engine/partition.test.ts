@@ -73,6 +73,7 @@ describe('a partition that was just assigned', () => {
       buffered: 0,
       paused: false,
       oldestUnfinishedMs: null,
+      lastReadMs: null,
     });
   });
 });

@@ -3,6 +3,7 @@ import { type HoldCause } from '../../../src/kernel/outcome.ts';
 import { type CallEnd } from '../../../src/resilience/breaker.ts';
 import { Floodgate } from '../../../src/resilience/floodgate.ts';
 import { Gate } from '../../../src/resilience/gate.ts';
+import { ConcurrencyLimit } from '../../../src/resilience/limit.ts';
 import { TokenBucket } from '../../../src/resilience/token-bucket.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -12,11 +13,12 @@ class Bench {
   readonly relief: [string, readonly HoldCause[]][] = [];
   readonly gate: Gate;
 
-  constructor(bucket: TokenBucket | null = null) {
+  constructor(bucket: TokenBucket | null = null, limit: ConcurrencyLimit | null = null) {
     this.gate = new Gate({
       scope: 'scoring',
       floodgate: new Floodgate(0.05, 0),
       bucket,
+      limit,
       clock: this.clock,
       emit: (event, fields) => void this.said.push([event, fields]),
     });
@@ -134,4 +136,53 @@ test('keeps to the limit of requests per second, which is no hold', () => {
   bench.clock.advance(500);
   expect(bench.room).toBe(1);
   expect(bench.said).toEqual([]);
+});
+
+function limited(most = 64): Bench {
+  return new Bench(null, new ConcurrencyLimit({ most, nowMs: 0 }));
+}
+
+describe('with a limit of calls at once', () => {
+  test('has room for so many, and says how many they are', () => {
+    const bench = limited(2);
+    const passes = [bench.gate.begin(0), bench.gate.begin(0)];
+    expect([bench.room, bench.gate.report().limit]).toEqual([0, 2]);
+    for (const pass of passes) bench.gate.end(pass, 'ok', { status: 200, afterMs: null });
+    expect(bench.room).toBe(2);
+    expect(new Bench().gate.report().limit).toBeNull();
+  });
+
+  test('goes on at a lower limit when the service asks to be left alone, in place of a pause', () => {
+    const bench = limited(10);
+    bench.call('failed', { status: 429, afterMs: 5_000 });
+    expect([bench.room, bench.gate.report().limit, bench.gate.report().pausedUntilMs]).toEqual([8, 8, null]);
+  });
+
+  test('halves it when the breaker opens over what may be load, and leaves it alone for probes', () => {
+    const bench = limited();
+    bench.fail(20);
+    const { limit } = bench.gate.report();
+    expect(limit).toBeLessThanOrEqual(32);
+    for (let n = 0; n < 4; n += 1) {
+      bench.clock.advance(8_000);
+      bench.call('failed', { status: 503, afterMs: 1_000 });
+    }
+    expect(bench.gate.report().limit).toBe(limit);
+  });
+
+  test('does not touch it when the breaker opens over what is no load', () => {
+    const bench = limited();
+    for (let n = 0; n < 20; n += 1) bench.call('failed', { status: 500, afterMs: null });
+    expect([bench.gate.report().breaker.state, bench.gate.report().limit]).toEqual(['open', 64]);
+  });
+});
+
+test('counts calls by what they said of the service, and the changes of the breaker', () => {
+  const bench = new Bench();
+  const ends: CallEnd[] = ['ok', 'ok', 'failed', 'void', { do: 'no_session', why: 'credentials_refused' }];
+  for (const end of ends) bench.call(end);
+  expect(bench.gate.report()).toMatchObject({
+    calls: { ok: 2, failed: 1, hold: 0, no_session: 1, void: 1 },
+    breakerChanges: 1,
+  });
 });

@@ -15,12 +15,19 @@ describe('headers of a CloudEvent', () => {
     });
   });
 
-  test('pass a traceparent on as it came', () => {
+  test('say which trace the record belongs to', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    expect(cloudEventHeaders({ ...event, traceparent })).toMatchObject({ traceparent });
+    expect(cloudEventHeaders({ ...event, trace: { traceparent, tracestate: 'a=1' } })).toMatchObject({
+      traceparent,
+      tracestate: 'a=1',
+    });
+    expect(Object.keys(cloudEventHeaders({ ...event, trace: { traceparent, tracestate: null } }))).not.toContain(
+      'tracestate',
+    );
   });
 
-  test('leave a traceparent out that is not there', () => {
-    expect(Object.keys(cloudEventHeaders({ ...event, traceparent: undefined }))).not.toContain('traceparent');
+  test('say nothing of a trace where there is none', () => {
+    for (const without of [event, { ...event, trace: null }])
+      expect(Object.keys(cloudEventHeaders(without)).join()).not.toContain('trace');
   });
 });

@@ -10,7 +10,7 @@ function health(flows = ['scoring', 'sync', 'reviews'], status: () => EngineStat
 }
 
 const ready = { afterMs: 10 };
-const joined = { owned: 3, gained: 3, lost: 0 };
+const joined = { owned: 3, gained: 3, lost: 0, afterMs: 40 };
 const down = { cause: 'service_down', scope: 'scoring', error: '' } as const;
 
 describe('Health', () => {
@@ -51,6 +51,16 @@ describe('Health', () => {
       true,
     ]);
     made.emit('hold_ended', { cause: 'service_down', scope: 'scoring', afterMs: 5 });
+    expect(made.readyOf('scoring')).toBe(true);
+  });
+
+  test('no flow that reads is ready while commits fail for long: nothing new starts', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    made.emit('partitions_assigned', joined);
+    made.emit('hold_started', { cause: 'kafka', scope: 'commit', error: '' });
+    expect([made.readyOf('scoring'), made.readyOf('sync'), made.readyOf('reviews')]).toEqual([false, false, true]);
+    made.emit('hold_ended', { cause: 'kafka', scope: 'commit', afterMs: 5 });
     expect(made.readyOf('scoring')).toBe(true);
   });
 
@@ -107,6 +117,15 @@ describe('Health', () => {
       flows: [{ name: 'scoring', waits: [{ cause: 'registry', records: 4, ageMs: 800 }] }],
       partitions: [{ next: '1152921504606846976', committed: '1152921504606846973', lag: '3' }],
     });
+  });
+
+  test('says what a kill would do a second time at most', () => {
+    const status = engineStatus({ flow: { inFlight: 2, answered: 1, unsaved: 3, unsavedSinceMs: 0 } });
+    const { made, clock } = health(['scoring'], () => status);
+    clock.advance(70);
+    expect(made.status().duplicateBound).toEqual([
+      { flow: 'scoring', records: 6, inFlight: 2, answered: 1, unsaved: 3, unsavedForMs: 70 },
+    ]);
   });
 
   test('reports without an engine, too', () => {

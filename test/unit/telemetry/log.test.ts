@@ -60,10 +60,49 @@ describe('createLog', () => {
     const { emit, lines } = logged();
     emit('writer_retry', failed);
     emit('writer_retry', { ...failed, topic: 'fraud.reviews' });
-    emit('flow_broken', { flow: 'sync', error: 'TypeError' });
-    emit('flow_broken', { flow: 'sync', error: 'TypeError' });
+    emit('secret_reload_failed', { option: 'WEBHOOK_SECRETS', why: 'empty' });
+    emit('secret_reload_failed', { option: 'WEBHOOK_SECRETS', why: 'empty' });
     emit('login', { result: 'ok' });
     emit('login', { result: 'ok' });
     expect(lines).toHaveLength(6);
+  });
+});
+
+describe('levels by consequence', () => {
+  test.each([
+    ['login', { result: 'ok' }, 'info'],
+    ['login', { result: 'failed' }, 'warn'],
+    ['login', { result: 'refused' }, 'error'],
+    ['hold_started', { cause: 'service_down', scope: 'scoring', error: '' }, 'warn'],
+    ['hold_started', { cause: 'credentials_refused', scope: 'scoring breaker', error: '' }, 'error'],
+    ['letter_written', { topic: 't.dlq', reason: 'status_400' }, 'warn'],
+    ['letter_written', { topic: 't.dlq', reason: 'card_data' }, 'error'],
+    ['kafka_log', { severity: 'error', message: 'Crash:' }, 'warn'],
+  ] as const)('%s %j is %s', (event, fields, level) => {
+    const { emit, read } = logged();
+    emit(event, fields);
+    expect(read()).toMatchObject([{ event, level }]);
+  });
+
+  test('a value with a higher level is written where the event itself is not', () => {
+    const { emit, read } = logged({ level: 'error' });
+    emit('login', { result: 'ok' });
+    emit('login', { result: 'refused' });
+    expect(read()).toMatchObject([{ level: 'error', result: 'refused' }]);
+  });
+
+  test('a defect on every record is one line a second; what was lost is told each time', () => {
+    const { emit, clock, read } = logged();
+    for (let each = 0; each < 5; each += 1) emit('flow_broken', { flow: 'sync', error: 'TypeError' });
+    clock.advance(1000);
+    emit('flow_broken', { flow: 'sync', error: 'TypeError' });
+    const gap = { topic: 't', why: 'expired', from: '1', to: '2', missing: '1' } as const;
+    for (const partition of [0, 1]) emit('offset_gap', { ...gap, partition });
+    expect(read().map(({ event, repeats }) => [event, repeats])).toEqual([
+      ['flow_broken', undefined],
+      ['flow_broken', 4],
+      ['offset_gap', undefined],
+      ['offset_gap', undefined],
+    ]);
   });
 });

@@ -58,6 +58,7 @@ describe('the picture of a demo', () => {
             breaker: { state: 'half_open', why: 'service_down', forMs: 1, probeInMs: 2_000 },
             floodgate: { ...closed, state: 'holding' },
             pausedForMs: null,
+            concurrencyLimit: null,
           },
         ],
       },

@@ -94,6 +94,45 @@ test.each<[string, Partial<Seen>, string, string]>([
     'look at the broker',
   ],
   [
+    'a broker that speaks TLS where we do not',
+    {
+      kafka: {
+        bootstrap: [{ address: 'localhost:9093', error: 'PEER_SPEAKS_TLS' }],
+        cluster: { failed: 'none of them' },
+      },
+    },
+    'localhost:9093 cannot be used: it speaks TLS: PEER_SPEAKS_TLS',
+    'set KAFKA_TLS=true',
+  ],
+  [
+    'a broker whose authority is not trusted',
+    {
+      kafka: {
+        bootstrap: [{ address: 'localhost:9093', error: 'SELF_SIGNED_CERT_IN_CHAIN' }],
+        cluster: { failed: 'none of them' },
+      },
+    },
+    'localhost:9093 cannot be used: its certificate is of an authority that is not trusted here',
+    'KAFKA_TLS_CA_FILE',
+  ],
+  ...(
+    [
+      ['KafkaJSProtocolError TOPIC_AUTHORIZATION_FAILED (missing ACL: Describe on topic a)', 'docs/kafka-access.md'],
+      ['KafkaJSSASLAuthenticationError SASL_AUTHENTICATION_FAILED', 'KAFKA_SASL_USERNAME'],
+      ['KafkaJSProtocolError UNSUPPORTED_SASL_MECHANISM', 'sasl.enabled.mechanisms'],
+      ['KafkaJSProtocolError ILLEGAL_SASL_STATE', 'leave KAFKA_SASL_MECHANISM out'],
+      ['KafkaJSNumberOfRetriesExceeded OAUTH_TOKEN_REFUSED', 'KAFKA_SASL_OAUTH_CLIENT_SECRET'],
+      ['KafkaJSConnectionClosedError', 'they may ask who we are (KAFKA_SASL_MECHANISM)'],
+      ['KafkaJSNumberOfRetriesExceeded CERT_HAS_EXPIRED', 'clock of this machine'],
+      ['KafkaJSNumberOfRetriesExceeded ECONNRESET', 'look at KAFKA_BROKERS'],
+    ] as const
+  ).map(([error, mend]): [string, Partial<Seen>, string, string] => [
+    `brokers that answer ${error}`,
+    { kafka: { ...WELL.kafka, cluster: { failed: `Kafka at h:1: reading topics failed: ${error}.` } } },
+    `Kafka does not answer as it should: Kafka at h:1: reading topics failed: ${error}.`,
+    mend,
+  ]),
+  [
     'a broker that the cluster names and that cannot be reached',
     cluster({ brokers: [{ address: 'inside:9092', error: 'ENOTFOUND' }] }),
     'it sends clients to inside:9092',

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpsSource, startOpsServer } from '../../../../src/edges/http-server/ops.ts';
 import { type HttpServer } from '../../../../src/edges/http-server/server.ts';
 import { isFault } from '../../../../src/kernel/fault.ts';
+import { healthReport } from '../../../support/health-report.ts';
 import { exchange } from '../../../support/raw-http.ts';
 
 let server: HttpServer;
@@ -15,7 +16,7 @@ beforeEach(async () => {
     live: () => state.live,
     ready: () => state.ready,
     readyOf: (flow) => state[flow],
-    status: () => ({ phase: 'running', holds: [{ cause: 'kafka' }] }),
+    status: () => healthReport(),
     metrics: async () => await metrics(),
   };
   server = await startOpsServer({ host: '127.0.0.1', port: 0 }, source);
@@ -77,14 +78,28 @@ test('tells it of each flow, and that one is not here', async () => {
 test('serves the status as JSON to programs', async () => {
   const { status, type, text } = await get('/status');
   expect([status, type]).toEqual([200, expect.stringContaining('application/json')]);
-  expect(JSON.parse(text)).toEqual({ phase: 'running', holds: [{ cause: 'kafka' }] });
+  expect(JSON.parse(text)).toEqual(healthReport());
 });
 
 test('serves the status as a page to people', async () => {
   const response = await fetch(`${server.url}/status`, { headers: { accept: 'text/html,application/xhtml+xml' } });
   expect(response.headers.get('content-type')).toContain('text/html');
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect(await response.text()).toContain('kafka');
+  const page = await response.text();
+  expect(page).toContain('payments.created');
+  expect(page).not.toContain('http-equiv="refresh"');
+});
+
+test.each([
+  ['/status?every=5', 'content="5"'],
+  ['/status?a=1&every=30&b=2', 'content="30"'],
+])('serves at %s a page that asks for itself again', async (path, words) => {
+  expect((await get(path, { headers: { accept: 'text/html' } })).text).toContain(words);
+});
+
+test.each(['0', '-1', '5;x', '99999', '"><b>'])('takes every=%s for no wish', async (every) => {
+  const { text } = await get(`/status?every=${encodeURIComponent(every)}`, { headers: { accept: 'text/html' } });
+  expect(text).not.toContain('http-equiv="refresh"');
 });
 
 test('serves the metrics', async () => {
@@ -106,7 +121,7 @@ test('a port that is taken is a fault that names the option and the port', async
     live: () => true,
     ready: () => true,
     readyOf: () => null,
-    status: () => ({}),
+    status: () => healthReport(),
     metrics: async () => await Promise.resolve(''),
   };
   const fault: unknown = await startOpsServer({ host: '127.0.0.1', port: Number(port) }, other).catch(

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Certificate, readCertificate } from '../../../../src/edges/http-server/certificate.ts';
+import { readKeyPair } from '../../../../src/config/pem.ts';
+import { type Certificate } from '../../../../src/edges/http-server/certificate.ts';
 import { type HttpServer } from '../../../../src/edges/http-server/server.ts';
 import { startWebhookServer } from '../../../../src/edges/http-server/webhooks.ts';
 import { type TransportRefusal, type WebhookReply } from '../../../../src/reviews/ports.ts';
@@ -29,7 +30,7 @@ let handle: () => Promise<WebhookReply>;
 
 function made(): Certificate {
   const { certificate, key } = selfSigned();
-  const read = readCertificate(certificate, key);
+  const read = readKeyPair(certificate, key);
   if ('problem' in read) throw new Error(read.problem);
   return read;
 }

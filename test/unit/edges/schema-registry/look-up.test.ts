@@ -13,6 +13,7 @@ function transportOf(answers: Record<string, RegistryAnswer>, asked: string[] = 
       asked.push(path);
       return await Promise.resolve(answers[path] ?? answer(404, { error_code: 40403, message: 'Schema not found' }));
     },
+    exchanges: () => [],
     close: async () => {
       await Promise.resolve();
     },

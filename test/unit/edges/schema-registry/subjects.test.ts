@@ -15,6 +15,7 @@ function setup(given: RegistryAnswer) {
       asked.push(`${method} ${path} ${JSON.stringify(body)}`);
       return await Promise.resolve(given);
     },
+    exchanges: () => [],
     close: async () => {
       await Promise.resolve();
     },

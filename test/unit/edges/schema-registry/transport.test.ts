@@ -102,3 +102,22 @@ describe('the way to the registry', () => {
     expect(seen[0]?.headers['user-agent']).toBe('connector');
   });
 });
+
+test('requests are counted by kind and end, without what changes in a path', async () => {
+  const { port } = await serve((request, response) => {
+    response.statusCode = request.url?.endsWith('/ids/7') === true ? 404 : 200;
+    response.end('{}');
+  });
+  const { transport } = connect(port);
+  expect(transport.exchanges()).toEqual([]);
+  for (const path of ['/schemas/ids/6', '/schemas/ids/7', '/subjects/x-value/versions', '/subjects', '/mode'])
+    await transport.request('GET', path);
+  const found = transport.exchanges().map(({ template, active, ends }) => [template, active, [...ends.keys()]]);
+  expect(found).toEqual([
+    ['/schemas/ids/{id}', 0, [200, 404]],
+    ['/subjects/{subject}/versions', 0, [200]],
+    ['/subjects', 0, [200]],
+    ['_OTHER', 0, [200]],
+  ]);
+  expect(transport.exchanges()[0]).toMatchObject({ host: '127.0.0.1', port });
+});

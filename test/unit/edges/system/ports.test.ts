@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connectError, listenError } from '../../../../src/edges/system/ports.ts';
+import { listenError } from '../../../../src/edges/system/ports.ts';
 
 let server: Server;
 let port = 0;
@@ -16,12 +16,11 @@ afterEach(() => {
   server.close();
 });
 
-test('a port that somebody has cannot be listened on, and takes connections', async () => {
+test('a port that somebody has cannot be listened on', async () => {
   expect(await listenError('127.0.0.1', port)).toBe('EADDRINUSE');
-  expect(await connectError('127.0.0.1', port, 1000)).toBeNull();
 });
 
-test('a port that nobody has can be listened on, again and again, and takes no connections', async () => {
+test('a port that nobody has can be listened on, again and again', async () => {
   await new Promise<void>((resolve) => {
     server.close(() => {
       resolve();
@@ -29,7 +28,6 @@ test('a port that nobody has can be listened on, again and again, and takes no c
   });
   expect(await listenError('127.0.0.1', port)).toBeNull();
   expect(await listenError('127.0.0.1', port)).toBeNull();
-  expect(await connectError('127.0.0.1', port, 1000)).toBe('ECONNREFUSED');
 });
 
 test('an address of another machine cannot be listened on', async () => {

@@ -29,6 +29,7 @@ class Bench {
       api: { sync },
       gate: gateOf(this.clock, emit),
       suspicion: SUSPICION,
+      limits: { maxRecords: 10, maxBytes: 100 },
       clock: this.clock,
       emit,
       onTooLarge: (bytes) => void this.tooLarge.push(bytes),
@@ -40,7 +41,7 @@ class Bench {
   /** How each of these one-letter ids ended. */
   async send(ids: string, mayGoOn: () => boolean = () => true): Promise<Record<string, UpdateEnd | undefined>> {
     const members = ids.split('').map((id) => member(id));
-    await this.#delivery.send({ members, closedBy: 'age', mayGoOn });
+    await this.#delivery.send({ members, closedBy: 'age', openedMs: this.clock.monotonicMs() - 250, mayGoOn });
     if (members.some(({ ends }) => ends.length !== 1)) throw new Error('an update has not ended once');
     return Object.fromEntries(members.map(({ transId, ends }) => [transId, ends[0]]));
   }
@@ -49,8 +50,17 @@ class Bench {
     return this.#delivery.maySend();
   }
 
+  get maybeSent(): number {
+    return this.#delivery.maybeSent;
+  }
+
   async sendMembers(members: readonly ReturnType<typeof member>[]): Promise<void> {
-    await this.#delivery.send({ members, closedBy: 'age', mayGoOn: () => true });
+    await this.#delivery.send({
+      members,
+      closedBy: 'age',
+      openedMs: this.clock.monotonicMs() - 250,
+      mayGoOn: () => true,
+    });
   }
 }
 
@@ -186,7 +196,8 @@ describe('an accepted batch', () => {
   test('ends all of its updates by one call', async () => {
     const bench = new Bench();
     expect(await bench.send('ab')).toEqual({ a: ACCEPTED, b: ACCEPTED });
-    expect(bench.said).toEqual([['batch_sent', { closedBy: 'age', records: 2, bytes: 47, status: 200 }]]);
+    const batch = { closedBy: 'age', records: 2, bytes: 47, status: 200, fill: 0.47, lingerMs: 250 };
+    expect(bench.said).toEqual([['batch_sent', batch]]);
   });
 
   test('may refuse single updates under their ids', async () => {
@@ -274,4 +285,25 @@ test('culprits wait while letters are a flood', async () => {
   }
   expect(flooded).toMatchObject([{ why: 'floodgate', fixed: true }]);
   expect(bench.maySend()).toBe(false);
+});
+
+test('counts the updates that are sent again although they may have been taken, and no others', async () => {
+  const bench = new Bench();
+  const undecided: readonly [Exchange, counted: boolean][] = [
+    [{ do: 'failed', why: 'timeout', ambiguous: true }, true],
+    [{ do: 'failed', why: 'connect', ambiguous: false }, false],
+    [answer(504), true],
+    [answer(503), false],
+    [answer(429), false],
+    [{ do: 'fenced' }, false],
+  ];
+  for (const [exchange, counted] of undecided) {
+    const before = bench.maybeSent;
+    bench.service = () => exchange;
+    await bench.send('abc');
+    expect([exchange, bench.maybeSent - before]).toEqual([exchange, counted ? 3 : 0]);
+  }
+  bench.service = () => answer(200);
+  await bench.send('abc');
+  expect(bench.maybeSent).toBe(6);
 });

@@ -31,6 +31,35 @@ describe('the settings of a node', () => {
     expect(three).toContain('controller.quorum.voters=1@127.0.0.1:21001,2@127.0.0.1:21002,3@127.0.0.1:21003');
   });
 
+  test('have further listeners, each advertised with the port of what is in front of it', () => {
+    const detours = [
+      { port: 22_001, advertised: 30_001 },
+      { port: 22_002, advertised: 30_002 },
+    ];
+    const ports = [{ broker: 20_001, controller: 21_001, detours }];
+    const settings = nodeProperties({ id: 1, ports, dataFolder: '/run/data' }).split('\n');
+    expect(settings).toContain(
+      'listeners=PLAINTEXT://127.0.0.1:20001,CONTROLLER://127.0.0.1:21001,DETOUR1://127.0.0.1:22001,DETOUR2://127.0.0.1:22002',
+    );
+    expect(settings).toContain(
+      'advertised.listeners=PLAINTEXT://127.0.0.1:20001,DETOUR1://127.0.0.1:30001,DETOUR2://127.0.0.1:30002',
+    );
+    expect(settings.join('\n')).toContain('DETOUR1:PLAINTEXT,DETOUR2:PLAINTEXT');
+  });
+
+  test('have listeners that ask who somebody is, each with settings of its own', () => {
+    const ports = [{ broker: 20_001, controller: 21_001, secured: [22_001] }];
+    const listeners = [{ name: 'SCRAM', protocol: 'SASL_SSL', settings: { 'ssl.client.auth': 'none' } }] as const;
+    const security = { listeners, settings: { 'super.users': 'User:ANONYMOUS' } };
+    const settings = nodeProperties({ id: 1, ports, dataFolder: '/run/data', security }).split('\n');
+    const address = 'SCRAM://127.0.0.1:22001';
+    expect(settings).toContain(`listeners=PLAINTEXT://127.0.0.1:20001,CONTROLLER://127.0.0.1:21001,${address}`);
+    expect(settings).toContain(`advertised.listeners=PLAINTEXT://127.0.0.1:20001,${address}`);
+    expect(settings.join('\n')).toContain('CONTROLLER:PLAINTEXT,SCRAM:SASL_SSL');
+    expect(settings).toContain('listener.name.scram.ssl.client.auth=none');
+    expect(settings).toContain('super.users=User:ANONYMOUS');
+  });
+
   test('leave the size of messages and the creation of topics to those who ask', () => {
     expect(lines(1, 1)).toContain('auto.create.topics.enable=false');
     expect(lines(1, 1).join('\n')).not.toContain('message.max.bytes');

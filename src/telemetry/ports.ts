@@ -1,0 +1,100 @@
+import { type EngineStatus } from '../engine/ports.ts';
+import { type HoldCause } from '../kernel/outcome.ts';
+import { type BreakerReport, type FloodgateReport } from '../resilience/ports.ts';
+
+/** `failed`: the process is about to end by a fault. */
+export type HealthPhase = 'starting' | 'running' | 'stopping' | 'stopped' | 'failed';
+
+/** Something that waits, why, since when, and what to do about it. */
+export interface HoldReport {
+  readonly scope: string;
+  readonly cause: HoldCause;
+  /** Null where it is not counted in records. */
+  readonly records: number | null;
+  readonly ageMs: number;
+  readonly means: string;
+  readonly mend: string;
+}
+
+/** How one partition stands; offsets are decimal texts, because they may be larger than a JSON number. */
+export interface PartitionReport {
+  readonly topic: string;
+  readonly partition: number;
+  readonly next: string;
+  readonly committable: string;
+  readonly committed: string | null;
+  readonly highWatermark: string;
+  readonly lag: string;
+  readonly buffered: number;
+  readonly paused: boolean;
+  readonly oldestUnfinishedAgeMs: number | null;
+}
+
+/** What keeps the calls of one flow from going out; everything in words and milliseconds from now. */
+export interface GateHealth {
+  readonly flow: string;
+  readonly breaker: {
+    readonly state: BreakerReport['state'];
+    readonly why: HoldCause | null;
+    readonly forMs: number;
+    readonly probeInMs: number | null;
+  };
+  readonly floodgate: {
+    readonly state: FloodgateReport['state'];
+    readonly why: FloodgateReport['why'];
+    readonly forMs: number;
+    readonly probeInMs: number | null;
+  };
+  /** For how long the service has asked to be left alone; null: it has not. */
+  readonly pausedForMs: number | null;
+  /** Requests at once, as found out from the answers; null: SCORING_LIMIT is `fixed`. */
+  readonly concurrencyLimit: number | null;
+}
+
+export interface FlowReport {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly inFlight: number;
+  readonly buffered: number;
+  readonly bufferedBytes: number;
+  readonly waits: readonly HoldReport[];
+}
+
+/** What a kill -9 now would do a second time at most, of one flow, in records. */
+export interface DuplicateBound {
+  readonly flow: string;
+  /** The bound: the sum of the next three. */
+  readonly records: number;
+  /** Steps under way: at the service, in an open or sent batch, or being written to Kafka. */
+  readonly inFlight: number;
+  /** Answered by the service; their score or letter waits for Kafka. */
+  readonly answered: number;
+  /** Ended, and in neither the committed offset nor the committed map of finished offsets. */
+  readonly unsaved: number;
+  /** For how long there have been unsaved ones, in ms; null: there are none. */
+  readonly unsavedForMs: number | null;
+}
+
+/** What `/status` answers: plain JSON for people and programs; codes, counts and offsets only. */
+export interface HealthReport {
+  /** When this was said, in ms since 1970. */
+  readonly atMs: number;
+  readonly version: string;
+  readonly account: string;
+  readonly phase: HealthPhase;
+  /** The engine's own phase; null: none runs. */
+  readonly engine: EngineStatus['phase'] | null;
+  /** False: only a restart helps. */
+  readonly live: boolean;
+  /** Whether webhooks may be sent here; where none are taken, whether the group has been joined once. */
+  readonly ready: boolean;
+  readonly phaseForMs: number;
+  readonly upForMs: number;
+  readonly holds: readonly HoldReport[];
+  readonly flows: readonly FlowReport[];
+  readonly gates: readonly GateHealth[];
+  /** What a kill -9 now would do a second time at most. */
+  readonly duplicateBound: readonly DuplicateBound[];
+  readonly partitions: readonly PartitionReport[];
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Comparison,
+  comparisonTable,
+  middleOf,
+  missedBars,
+  orderedCeiling,
+  type Row,
+} from '../../bench/compare-figures.ts';
+import { comparisonPicture } from '../../bench/compare-picture.ts';
+import { type Figures } from '../../bench/compare-run.ts';
+import { type Rival } from '../../bench/rivals/roster.ts';
+
+const FIGURES: Figures = { rate: 1000, cpu: 0.1, rssMb: 200, servedMs: 5, disorders: 0, overlaps: 0, doubled: 0 };
+
+function row(rival: Rival, latencyMs: number, over: Partial<Figures> = {}, ceiling: number | null = null): Row {
+  return { rival, latencyMs, ceiling, rounds: [{ ...FIGURES, ...over }] };
+}
+
+const of = (...rows: readonly Row[]): Comparison => ({ rows, added: [] });
+
+describe('misses a bar', () => {
+  test.each<[string, Comparison]>([
+    ['connector at 5 ms: order', of(row('connector', 5, { overlaps: 0.1 }))],
+    ['connector at 0 ms: order', of(row('connector', 0, { doubled: 1 }))],
+    ['connector at 50 ms: 0.960 of the ceiling', of(row('connector', 50, { rate: 960 }, 1000))],
+    [
+      'rate at 5 ms: 2.00 times that of parallel-consumer',
+      of(row('connector', 5, { rate: 2000 }), row('parallel-consumer', 5)),
+    ],
+    ['rate at 0 ms: 0.50 times that of bare-loop', of(row('connector', 0, { rate: 500 }), row('bare-loop', 0))],
+    ['cpu at 0 ms: 2.00 times that of bare-loop', of(row('connector', 0, { cpu: 0.2 }), row('bare-loop', 0))],
+    ['connector-scores at 5 ms: 2.00 times the CPU', of(row('connector', 5), row('connector-scores', 5, { cpu: 0.2 }))],
+    ['p99Ms: 11.0', { rows: [], added: [{ rival: 'connector', rounds: [{ p50Ms: 1, p99Ms: 11, cpu: 0 }] }] }],
+  ])('%s', (text, comparison) => {
+    expect(missedBars(comparison)).toEqual([expect.stringContaining(text)]);
+  });
+});
+
+test('misses none where it is as fast as it should be, and none of what was not measured', () => {
+  expect(
+    missedBars(of(row('connector', 50, { rate: 980 }, 1000), row('parallel-consumer', 50, { rate: 900 }))),
+  ).toEqual([]);
+  expect(missedBars(of(row('each-batch', 5, { overlaps: 400 }), row('bare-loop', 0)))).toEqual([]);
+});
+
+test('takes the middle of all rounds, figure by figure', () => {
+  const rounds = [1, 9, 5].map((rate): Figures => Object.assign({}, FIGURES, { rate, cpu: 10 - rate }));
+  expect(middleOf(rounds)).toMatchObject({ rate: 5, cpu: 5, rssMb: 200 });
+  expect(() => middleOf([])).toThrow('no round');
+});
+
+test('the ceiling is that of concurrency, or of the hottest key', () => {
+  expect(orderedCeiling(49.5, { concurrency: 64, hottest: 0.0001, networkMs: 0.5 })).toBeCloseTo(1280);
+  expect(orderedCeiling(50, { concurrency: 64, hottest: 0.2, networkMs: 0 })).toBeCloseTo(100);
+});
+
+test('shows each contestant at each latency, with its latency below saturation where that was measured', () => {
+  const comparison: Comparison = {
+    rows: [row('connector', 5, {}, 2000), row('each-batch', 5, { overlaps: 400 })],
+    added: [{ rival: 'connector', rounds: [{ p50Ms: 1.25, p99Ms: 4, cpu: 0 }] }],
+  };
+  const [ours, theirs] = comparisonTable(comparison).rows;
+  expect(ours?.slice(1)).toEqual(['5', '1000', '0.50', '0.100', '200', '0', '0', '1.3', '4.0']);
+  expect(theirs?.slice(1)).toEqual(['5', '1000', '', '0.100', '200', '0', '400', '', '']);
+});
+
+test('draws each of them, and says who breaks order', () => {
+  const svg = comparisonPicture(
+    of(row('connector', 0, { rate: 12_345 }), row('each-batch', 0, { overlaps: 400 })),
+    'a < b',
+  );
+  expect(svg).toContain('12,345');
+  expect(svg).toContain('order broken');
+  expect(svg).toContain('a &lt; b');
+  expect(svg.match(/<rect class="(?:ours|loose)"/gu)).toHaveLength(2);
+});
