@@ -5,12 +5,13 @@ import { type Clock, within } from '../kernel/clock.ts';
 import { type Emit, type WebhookResult } from '../kernel/emit.ts';
 import { isFault, nameOf } from '../kernel/fault.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
+import { type Tracing, type WebhookSpan } from '../kernel/tracing.ts';
 import { type FraudReview } from '../screening/avro.generated.ts';
-import { type Review } from '../screening/review.ts';
-import { parseWebhook } from './parse.ts';
+import { parseWebhook, type WebhookReading } from './parse.ts';
 import { type TransportRefusal, type WebhookReceiver, type WebhookReply, type WebhookRequest } from './ports.ts';
 import { eventIdOf, toReviewRecord } from './record.ts';
-import { replyTo } from './reply.ts';
+import { replyTo, STATUS_OF } from './reply.ts';
+import { senderOf } from './sender.ts';
 import {
   type ProofFacts,
   type SignatureForm,
@@ -40,10 +41,15 @@ export interface ReviewsBridgeDeps {
   readonly source: string;
   /** Keeps an authentic webhook that this version does not understand; `field`: the JSON pointer that was not understood. */
   readonly park: (webhook: VerifiedWebhook, field: string) => Promise<'written' | HoldCause>;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly options: ReviewsBridgeOptions;
 }
+
+/** What is published of a webhook. */
+type ReviewReading = Pick<Extract<WebhookReading, { readonly do: 'review' }>, 'review' | 'extra'>;
 
 /** How many acknowledged events are remembered, to answer their repeats without a second record. */
 const REMEMBERED_EVENTS = 100_000;
@@ -100,7 +106,8 @@ class ReviewsBridge implements WebhookReceiver {
         return webhook.refuse;
       }
       this.#tellProof(webhook, 'inside');
-      return await this.#keep(webhook);
+      const { tracing = null } = this.#deps;
+      return await (tracing === null ? this.#keep(webhook, null) : this.#keepTraced(webhook, request, tracing));
     } catch (error) {
       return this.#broken(error);
     }
@@ -116,7 +123,19 @@ class ReviewsBridge implements WebhookReceiver {
     return this.#keys;
   }
 
-  async #keep(webhook: VerifiedWebhook): Promise<WebhookResult> {
+  /** Only what is authentic: strangers could fill the queue of what is told. */
+  async #keepTraced(webhook: VerifiedWebhook, request: WebhookRequest, tracing: Tracing): Promise<WebhookResult> {
+    const span = tracing.webhook(senderOf(request));
+    let result: WebhookResult = 'unavailable';
+    try {
+      result = await this.#keep(webhook, span);
+      return result;
+    } finally {
+      span.end(result, STATUS_OF[result]);
+    }
+  }
+
+  async #keep(webhook: VerifiedWebhook, span: WebhookSpan | null): Promise<WebhookResult> {
     const reading = parseWebhook(webhook);
     switch (reading.do) {
       case 'not_an_object':
@@ -129,11 +148,7 @@ class ReviewsBridge implements WebhookReceiver {
         );
       case 'review': {
         const eventId = eventIdOf(reading.review);
-        return await this.#once(
-          'published',
-          eventId,
-          async () => await this.#publish(eventId, reading.review, reading.extra),
-        );
+        return await this.#once('published', eventId, async () => await this.#publish(eventId, reading, span));
       }
     }
   }
@@ -142,12 +157,15 @@ class ReviewsBridge implements WebhookReceiver {
   async #once(first: 'published' | 'parked', id: string, write: () => Promise<boolean>): Promise<WebhookResult> {
     if (this.#acknowledged.get(id) === true) return 'duplicate';
     const joined = this.#inFlight.get(id);
-    const ends = joined ?? this.#run(id, write);
-    if (joined === undefined) this.#inFlight.set(id, ends);
-    // The writer keeps its deadline itself; this holds for one that joined late and for a writer that does not answer.
-    const acknowledged = await within(this.#deps.clock, this.#deps.options.publishTimeoutMs, ends);
-    if (acknowledged !== true) return 'unavailable';
-    return joined === undefined ? first : 'duplicate';
+    if (joined === undefined) {
+      const ends = this.#run(id, write);
+      this.#inFlight.set(id, ends);
+      // The writer keeps the deadline.
+      return (await ends) ? first : 'unavailable';
+    }
+    // Its deadline began earlier than this webhook's.
+    const acknowledged = await within(this.#deps.clock, this.#deps.options.publishTimeoutMs, joined);
+    return acknowledged === true ? 'duplicate' : 'unavailable';
   }
 
   /** Never rejects, so nobody has to listen when all who waited have been answered. */
@@ -164,10 +182,13 @@ class ReviewsBridge implements WebhookReceiver {
     }
   }
 
-  async #publish(eventId: string, review: Review, extra: string): Promise<boolean> {
+  async #publish(eventId: string, { review, extra }: ReviewReading, span: WebhookSpan | null): Promise<boolean> {
     const { topic, account, source, encoder, clock, writer, options } = this.#deps;
-    const context = { topic, account, source, encoder, receivedAtMs: clock.nowMs() };
+    const send = span?.send(topic) ?? null;
+    const trace = send?.context ?? null;
+    const context = { topic, account, source, encoder, receivedAtMs: clock.nowMs(), trace };
     const outcome = await writer.write(toReviewRecord(review, extra, eventId, context), options.publishTimeoutMs);
+    send?.end(outcome);
     return outcome.do === 'written';
   }
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type OutgoingRecord, type ValueEncoder } from '../engine/ports.ts';
+import { type TraceContext } from '../kernel/trace-context.ts';
 import { type FraudReview } from '../screening/avro.generated.ts';
 import { cloudEventHeaders } from '../screening/cloud-event.ts';
 import { type Review } from '../screening/review.ts';
@@ -17,6 +18,8 @@ export interface ReviewRecordContext {
   readonly encoder: ValueEncoder<FraudReview>;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
+  /** Null or absent: it belongs to no trace. */
+  readonly trace?: TraceContext | null;
 }
 
 /**
@@ -63,6 +66,7 @@ export function toReviewRecord(
       type: REVIEW_CE_TYPE,
       source: context.source,
       timeMs: Math.floor(review.reviewedAtMicros / 1000),
+      trace: context.trace ?? null,
     }),
   };
 }

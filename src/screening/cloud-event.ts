@@ -1,3 +1,4 @@
+import { toTraceHeaders, type TraceContext } from '../kernel/trace-context.ts';
 import { formatRfc3339Millis } from './rfc3339.ts';
 
 /** What a record we write says of itself beside its value. */
@@ -9,8 +10,8 @@ export interface CloudEvent {
   readonly source: string;
   /** When it happened, milliseconds since 1970. */
   readonly timeMs: number;
-  /** Passed on as it came (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
+  /** Null or absent: the record belongs to no trace. */
+  readonly trace?: TraceContext | null;
 }
 
 /** The headers of a record in the binary mode of CloudEvents 1.0 (Kafka Protocol Binding, section 3.2); its value is Avro. */
@@ -22,6 +23,6 @@ export function cloudEventHeaders(event: CloudEvent): Record<string, string> {
     ce_source: event.source,
     ce_time: formatRfc3339Millis(event.timeMs),
     'content-type': 'application/avro',
-    ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
+    ...toTraceHeaders(event.trace ?? null),
   };
 }
