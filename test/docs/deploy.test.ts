@@ -2,14 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { runProgram } from '../../src/cli/program.ts';
 import { type Config } from '../../src/config/config.ts';
 import { parseEnvFile } from '../../src/config/env-file.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { OPTION_NAMES } from '../../src/config/options.ts';
-import { type Terminal } from '../../src/edges/system/terminal.ts';
 import { brokerEnvironment } from '../../src/sandbox/broker/docker.ts';
 import { cacheName, type KafkaVersion, REGISTRY_VERSION } from '../../src/sandbox/broker/downloads.ts';
+import { helpOf } from '../support/command-help.ts';
 import { ROOT } from './prose.ts';
 
 interface Service {
@@ -60,22 +59,6 @@ function pairsOf(name: string): Readonly<Record<string, string>> {
   const lines = instructions(name).join(' ');
   const pairs = [...lines.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)];
   return Object.fromEntries(pairs.map(([, key = '', value = '']) => [key, value.replaceAll('"', '')]));
-}
-
-async function helpOf(words: readonly string[]): Promise<string> {
-  const said: string[] = [];
-  const terminal: Terminal = {
-    env: {},
-    isInteractive: false,
-    say: (line) => said.push(line),
-    complain: (line) => said.push(line),
-    onStop: () => () => undefined,
-    exit: (code) => {
-      throw new Error(`exit ${String(code)}`);
-    },
-  };
-  await runProgram([...words, '--help'], terminal);
-  return said.join('\n');
 }
 
 /** What is wrong with the arguments of a service, in words. */

@@ -30,7 +30,12 @@ async function scoringOf(exchange: Exchange, maybeScored: boolean): Promise<Step
   const caller = new Caller({
     api: { score: async () => await Promise.resolve(exchange) },
     concurrency: 1,
-    gate: { room: () => 1, begin: () => ({ breaker: 0, floodgate: 0 }), end: () => 0, delivered: () => undefined },
+    gate: {
+      room: () => 1,
+      begin: () => ({ breaker: 0, floodgate: 0, beganMs: 0 }),
+      end: () => 0,
+      delivered: () => undefined,
+    },
     clock: new ManualClock(),
   });
   const carry: ScoreCarry = { outcome: null, attempts: 1, maybeScored, unpublished: 0, suspect: null };

@@ -2,15 +2,17 @@ import { optionTable } from '../../src/config/print.ts';
 import { type EventName } from '../../src/kernel/emit.ts';
 import { FAULTS } from '../../src/kernel/fault.ts';
 import { HOLDS, LETTERS, SKIPS } from '../../src/kernel/outcome.ts';
+import { METRIC_GROUPS, type NamedMetric } from '../../src/telemetry/catalogue.ts';
 import { EVENTS } from '../../src/telemetry/events.ts';
-import { labelOf, METRIC_PREFIX } from '../../src/telemetry/metrics.ts';
-import { STATE_METRICS } from '../../src/telemetry/state-metrics.ts';
+import { LABEL_VALUES } from '../../src/telemetry/label-values.ts';
+import { METRIC_PREFIX } from '../../src/telemetry/metrics.ts';
+import { accessParts } from './kafka-access-page.ts';
 
 const PRINTED =
   '<!-- Printed from the tables in the code; a test compares. Rewrite with: UPDATE_DOCS=1 npx vitest run test/docs -->';
 
-function page(title: string, intro: string, ...parts: readonly string[]): string {
-  return `${[`# ${title}`, PRINTED, intro, ...parts].join('\n\n')}\n`;
+function page(title: string, ...parts: readonly string[]): string {
+  return `${[`# ${title}`, PRINTED, ...parts].join('\n\n')}\n`;
 }
 
 function line(cells: readonly string[]): string {
@@ -66,8 +68,8 @@ function configurationPage(): string {
       ].join(''),
       [
         'An empty variable is the same as none, where the table says nothing else. A variable that begins like one of these and is none of them is an error if it looks misspelt, or if `CONFIG_STRICT=true`, else a warning. ',
-        'What Kubernetes sets for services (`KAFKA_PORT=tcp://…`) is ignored. `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused. There is no TLS to Kafka and no SASL in this version: ',
-        '`KAFKA_TLS` and `KAFKA_SASL_…` are refused rather than ignored.',
+        'What Kubernetes sets for services (`KAFKA_PORT=tcp://…`) is ignored. `NODE_TLS_REJECT_UNAUTHORIZED` is refused. ',
+        'What would protect data and is not there, such as `KAFKA_TLS_KEY_PASSWORD`, is refused rather than ignored. TLS and logins towards Kafka: [kafka-security.md](kafka-security.md).',
       ].join(''),
       [
         '## Files of variables\n\n`--env-file FILE` stands before or after the command. One `NAME=value` a line, perhaps with `export ` before it; empty lines and lines that begin with `#` do not count. No space may stand before the `=`. ',
@@ -83,7 +85,7 @@ function configurationPage(): string {
         'write the new one first and the old one behind it into the file of `WEBHOOK_SECRETS_FILE`, a line each; wait 4 s (with several processes: until each has logged `secret_reloaded`); change it at the service; ',
         'take the old one out once `webhook_verified_total{secret="older"}` no longer grows and the longest retry of a webhook is over (about 4.5 days).\n- **Service password**: ',
         'change it at the service, then in the file of `SERVICE_PASSWORD_FILE`. The session that is open goes on until its token is due. ',
-        'If logins were refused meanwhile, the next one is made at once after the change, and records go on within seconds.\n- **Registry password**: change the file of `SCHEMA_REGISTRY_PASSWORD_FILE`; every request takes the newest.',
+        'If logins were refused meanwhile, the next one is made at once after the change, and records go on within seconds.\n- **Registry password**: change the file of `SCHEMA_REGISTRY_PASSWORD_FILE`; every request takes the newest.\n- **Password, client secret and certificates for Kafka**: [kafka-security.md](kafka-security.md#rotation-without-restart-or-loss).',
       ].join(''),
       '## The options',
     ].join('\n\n'),
@@ -98,55 +100,65 @@ function fieldsOf(fieldsByName: Readonly<Record<string, string>>): string {
   return fields.map(([field, means]) => `${code(field)}: ${means}`).join('; ');
 }
 
+function levelsOf(name: EventName): string {
+  const { level, levels } = EVENTS[name];
+  const own = Object.entries(levels?.of ?? {});
+  const grouped = [...Map.groupBy(own, ([, of]) => of)].map(
+    ([of, values]) => `${values.map(([value]) => code(value)).join(', ')}: ${of}`,
+  );
+  return [level, ...grouped].join('; ');
+}
+
 function eventsPage(): string {
   return page(
     'Events',
-    'The log is one line of JSON an event: `level`, `time` (milliseconds since 1970), `event`, `account`, `version`, and the fields below, no others. No field holds a key, an id or a text from a record. A warning that repeats is written once a second, with `repeats`: how many were left out before it; metrics count them all. There is never a line per record. `error` is logged when data is lost or a human is needed, `warn` when something odd has mended itself.',
+    'The log is one line of JSON an event: `level`, `time` (milliseconds since 1970), `event`, `account`, `version`, and the fields below, no others. No field holds a key, an id or a text from a record. A warning that repeats, and a defect (`flow_broken`), is written once a second, with `repeats`: how many were left out before it; metrics count them all. There is never a line per record. `fatal`: the process ends; `error`: data is lost, or somebody has to do something; `warn`: something is odd and mends itself; `info`: an answer to an operator; `debug`: what happens many times a second (`LOG_LEVEL`). Some events have another level for some values of a field.',
     table(
       ['event', 'level', 'means', 'fields', 'counted as'],
       EVENT_NAMES.map((name) => {
-        const { level, means, counter, fields } = EVENTS[name];
-        return [code(name), level, means, fieldsOf(fields), counter === null ? '' : code(METRIC_PREFIX + counter.name)];
+        const { means, counter, fields } = EVENTS[name];
+        const counted = counter === null ? '' : code(METRIC_PREFIX + counter.name);
+        return [code(name), levelsOf(name), means, fieldsOf(fields), counted];
       }),
     ),
   );
 }
 
-function labels(names: readonly string[]): string {
-  return names.map((name) => code(labelOf(name))).join(', ');
+function metricTable(rows: readonly NamedMetric[]): string {
+  return table(
+    ['metric', 'type', 'labels', 'means', 'a rise means; what to do'],
+    rows.map(({ name, type, labels, means, rise }) => [code(name), type, labels.map(code).join(', '), means, rise]),
+  );
 }
 
-function metricsOf(name: EventName): readonly (readonly string[])[] {
-  const { counter, histogram, means } = EVENTS[name];
-  const rows: string[][] = [];
-  if (counter !== null) rows.push([code(METRIC_PREFIX + counter.name), 'counter', labels(counter.labels), means]);
-  if (histogram !== undefined) {
-    const what = `${means} Here: \`${histogram.field}\`${histogram.per === 1000 ? ' in seconds' : ''}.`;
-    rows.push([code(METRIC_PREFIX + histogram.name), 'histogram', labels(histogram.labels), what]);
-  }
-  return rows;
+function labelTable(): string {
+  return table(
+    ['label', 'holds'],
+    Object.entries(LABEL_VALUES).map(([name, values]) => {
+      const [metric, label] = name.split('.');
+      const where = label === undefined ? code(name) : `${code(label)} of ${code(metric ?? '')}`;
+      return [
+        where,
+        'like' in values ? values.what : values.map((value) => (value === '' ? 'empty' : code(value))).join(', '),
+      ];
+    }),
+  );
 }
 
 function metricsPage(): string {
-  const state = Object.entries(STATE_METRICS).map(([name, { type, labels: names, means }]) => [
-    code(METRIC_PREFIX + name),
-    type,
-    labels(names),
-    means,
-  ]);
-  const counted = EVENT_NAMES.flatMap(metricsOf);
-  const own = [
-    [code(`${METRIC_PREFIX}hold`), 'gauge', labels(['cause', 'scope']), 'Whether records wait for this cause now.'],
-    [code(`${METRIC_PREFIX}build_info`), 'gauge', labels(['version']), 'The version that runs.'],
-  ];
-  const head = ['metric', 'type', 'labels', 'means'];
   return page(
     'Metrics',
-    'Read `http://OPS_HOST:OPS_PORT/metrics` (Prometheus text format). Every label has few, known values. Alert first on `fraud_connector_oldest_uncommitted_age_seconds` and on `fraud_connector_hold`. `process_*` and `nodejs_*` are there too.',
-    '## The state of the engine',
-    table(head, [...state, ...own]),
-    '## What has happened\n\nCounted from the events of docs/events.md.',
-    table(head, counted),
+    [
+      'Read `http://OPS_HOST:OPS_PORT/metrics` (Prometheus text format), every 15 s or more seldom. Alert first on `fraud_connector_oldest_uncommitted_age_seconds` and on `fraud_connector_hold`; docs/when-things-go-wrong.md has what else can happen.',
+      'Names begin with `fraud_connector_` where OpenTelemetry has none of its own (`messaging_`, `http_`). All units are base units: seconds, bytes, shares from 0 to 1. Histograms have `_bucket`, `_sum` and `_count`. Every label has few, known values (below); no label holds a key, an id or a text of a record. Everything is counted from the start of the process on; nothing is kept over a restart.',
+      'What they cost: docs/performance.md. What they do not do: nobody tells the lag of a group that has no member; a process that hangs answers nothing, so alert on `up` and on the absence of `fraud_connector_build_info`, too.',
+    ].join('\n\n'),
+    ...METRIC_GROUPS.flatMap(({ title, intro, metrics }) => [
+      `## ${title}${intro === null ? '' : `\n\n${intro}`}`,
+      metricTable(metrics),
+    ]),
+    '## Labels',
+    labelTable(),
   );
 }
 
@@ -155,5 +167,6 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'codes.md': codesPage,
   'configuration.md': configurationPage,
   'events.md': eventsPage,
+  'kafka-access.md': () => page('Kafka access', ...accessParts()),
   'metrics.md': metricsPage,
 };

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type EventName } from '../../src/kernel/emit.ts';
 import { type FaultCode } from '../../src/kernel/fault.ts';
 import { HOLDS, LETTERS, SKIPS } from '../../src/kernel/outcome.ts';
+import { METRICS } from '../../src/telemetry/catalogue.ts';
 import { EVENTS } from '../../src/telemetry/events.ts';
-import { METRIC_PREFIX } from '../../src/telemetry/metrics.ts';
-import { STATE_METRICS } from '../../src/telemetry/state-metrics.ts';
 import { proofsIn, ROOT } from './prose.ts';
 import { SECTIONS, whenPage } from './when/page.ts';
 
@@ -31,13 +30,7 @@ const loud = (Object.keys(EVENTS) as EventName[]).filter(
   (name) => ['warn', 'error', 'fatal'].includes(EVENTS[name].level) && !NOT_ROWS.has(name),
 );
 
-const metrics: ReadonlySet<string> = new Set(
-  [
-    ...Object.keys(STATE_METRICS),
-    ...Object.values(EVENTS).flatMap(({ counter, histogram }) => [counter?.name ?? '', histogram?.name ?? '']),
-    'hold',
-  ].map((name) => METRIC_PREFIX + name),
-);
+const metrics: ReadonlySet<string> = new Set(METRICS.map(({ name }) => name));
 
 describe('docs/when-things-go-wrong.md', () => {
   test('is the table', () => {

@@ -20,8 +20,38 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
+      happens: 'The brokers refuse the login or our certificate, or show one that is not to be trusted.',
+      holds: ['kafka'],
+      events: ['source_failed', 'secret_reloaded', 'secret_reload_failed', 'certificate_expiring'],
+      see: '`SASL_AUTHENTICATION_FAILED` or a code of TLS at the end of `error`',
+      does: 'It waits, and goes on by itself when the file or the broker has been mended. Nothing is lost, also when that happens in the middle of work.',
+      mend: 'See docs/kafka-security.md for the code; `npx fraud-connector check` tries it.',
+      answers: ['nothing_moves', 'lag_grows', 'no_start'],
+      shown: [
+        [
+          'process/kafka-security',
+          'a wrong password is a hold that names it, at the start and later, and the right one in the file ends it',
+        ],
+        [
+          'process/kafka-security',
+          'with a client certificate and the rights of the table it works; a new pair of files counts, a bad one does not, and nothing is lost',
+        ],
+        ['process/kafka-security', 'the doctor tells what is wrong with how the brokers are reached'],
+      ],
+    },
+    {
+      happens: 'A right on a topic or on the group is missing, or was taken away.',
+      holds: ['kafka', 'dead_letter_topic'],
+      events: ['source_failed', 'writer_retry'],
+      see: '`missing ACL` in `error`, with what is missing',
+      does: 'It waits, and goes on within 20 s of the right being granted.',
+      mend: 'Grant what is named: docs/kafka-access.md has the rights of each command.',
+      answers: ['nothing_moves', 'lag_grows', 'no_start'],
+      shown: [['process/kafka-security', 'a missing right is a hold that names it, and the right ends it']],
+    },
+    {
       happens: 'A node dies: partitions change their leader, or the group its coordinator.',
-      events: ['source_failed', 'commit_failed', 'writer_retry', 'partitions_assigned'],
+      events: ['source_failed', 'commit_failed', 'writer_retry', 'partitions_assigned', 'kafka_log'],
       does: 'It finds the new one within seconds. Nothing is lost; what was not committed may be asked for twice.',
       mend: 'Nothing, if it is over within a minute.',
       answers: ['lag_grows', 'twice'],
@@ -29,6 +59,22 @@ export const KAFKA: WrongSection = {
         ['contract/three-nodes', 'loses and skips nothing while leaders move, and passes a barrier before each join'],
         ['contract/three-nodes', 'goes on when the node that coordinates its group is killed'],
         ['contract/three-nodes', 'goes on when the node that coordinates its group answers nothing'],
+      ],
+    },
+    {
+      happens:
+        'The way to one broker swallows what is sent: packets are dropped, or a firewall has forgotten a connection.',
+      holds: ['kafka'],
+      events: ['commit_failed', 'writer_retry', 'source_failed'],
+      does: 'A write that is not answered within 10 s, and a fetch within 30 s, end their connection, and the next one opens another. Without its coordinator the member lets no request out as soon as its session may be over.',
+      mend: 'Look at what is between here and the broker: rules, idle timeouts, routes.',
+      answers: ['nothing_moves', 'lag_grows', 'twice'],
+      shown: [
+        ['unit/edges/kafka/silence-repair', 'when a request has timed out and nothing has come since'],
+        [
+          'unit/edges/kafka/fence-feed',
+          'is closed after the process was stopped, until a heartbeat sent afterwards is answered',
+        ],
       ],
     },
     {

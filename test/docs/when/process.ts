@@ -191,6 +191,27 @@ export const PROCESS: WrongSection = {
       ],
     },
     {
+      happens: 'The collector of traces is away, slow or refuses.',
+      events: ['spans_dropped'],
+      does: 'Spans are dropped and counted. Nothing else is affected, nor is the end held up.',
+      mend: 'Look at the collector. `queue_full` alone: tell of fewer traces, or raise OTEL_BSP_MAX_QUEUE_SIZE (tracing.md).',
+      answers: [],
+      shown: [
+        [
+          'process/tracing',
+          'a collector that dies costs its spans, which are counted, and nothing else; nor does it hold up the end',
+        ],
+      ],
+    },
+    {
+      happens: 'Nobody reads what it prints any more: the pipe of its output is closed.',
+      see: 'exit code 1, and no line that says why',
+      does: 'The process ends at the next line it prints; whoever starts it again loses nothing.',
+      mend: 'Look at what collects its output, and start it again.',
+      answers: ['no_start'],
+      shown: [['process/broken-pipe', 'ends with exit code 1 when nobody reads what it prints any more']],
+    },
+    {
       happens: 'Something happens that the code excludes.',
       faults: ['INTERNAL'],
       events: ['fatal'],

@@ -6,6 +6,7 @@ export const SERVICE: WrongSection = {
     {
       happens: 'It does not answer in time, refuses or breaks connections, or answers 429 or 5xx to most calls.',
       holds: ['service_down'],
+      events: ['fell_behind'],
       does: 'It stops calling when half of at least 20 calls in 10 s have failed; then one probe after 2 s, 4 s and every 8 s. Partitions stay, no letter is written, no score is lost. The first success lets all calls out again.',
       mend: 'Look at the service. Nothing else: what waits goes out by itself, at full rate within seconds.',
       answers: ['nothing_moves', 'lag_grows'],
@@ -19,6 +20,29 @@ export const SERVICE: WrongSection = {
         [
           'property/ill-service',
           'answers nothing but 503 for five minutes is asked next to nothing, and at full rate within 10 s of its health',
+        ],
+      ],
+    },
+    {
+      happens:
+        'Its certificate is not trusted or has expired, it does not take ours, or the proxy to it gives no way through.',
+      holds: ['service_down'],
+      events: ['connection_failed', 'login'],
+      does: 'Nothing is sent. Records wait, are in no letter, and go on within seconds of the mend, without a restart.',
+      mend: '`npx fraud-connector check` says what is wrong and in which option; docs/security.md has the codes.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        [
+          'process/service-tls',
+          'a service that is no longer believed is a hold, and is called again when its new authority is trusted',
+        ],
+        [
+          'process/service-tls',
+          'a certificate that is asked for is shown, renewed without a restart, and the lack of one a hold',
+        ],
+        [
+          'process/service-tls',
+          'refused, then away, then cut off: payments wait, none is lost, none is scored twice but what was in flight',
         ],
       ],
     },
@@ -38,7 +62,7 @@ export const SERVICE: WrongSection = {
       holds: ['service_down'],
       see: '`/status`: until when calls are kept back',
       does: 'With 429 all calls of the operation wait, 30 s at most; the record itself as long as it was told, 5 minutes at most. With 503 only the record waits. What cannot be read as seconds or a date counts as not given.',
-      mend: 'If it happens often: `SERVICE_MAX_REQUESTS_PER_SECOND`, or a smaller `SCORING_CONCURRENCY`.',
+      mend: 'If it happens often: `SERVICE_MAX_REQUESTS_PER_SECOND`, a smaller `SCORING_CONCURRENCY`, or [`SCORING_LIMIT=adaptive`](adaptive-limit.md), which goes on at a lower limit in place of the pause.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
         ['integration/service-ill', 'when it asks to come again later with 429'],

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { Floodgate } from '../../src/resilience/floodgate.ts';
+import { Gate } from '../../src/resilience/gate.ts';
+import { Health } from '../../src/telemetry/health.ts';
+import { type HealthReport } from '../../src/telemetry/ports.ts';
+import { engineStatus } from '../support/engine-status.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { documentedFields, placesIn } from './status-fields.ts';
+
+const emit = (): void => undefined;
+
+/** A report in which every list has something. */
+function wholeReport(): HealthReport {
+  const waits = [{ cause: 'registry', records: 4, sinceMs: 0 }] as const;
+  const clock = new ManualClock();
+  const gate = new Gate({ scope: 'scoring', floodgate: new Floodgate(0.05, 0), bucket: null, clock, emit });
+  const health = new Health({
+    version: '1.2.3',
+    account: 'shop',
+    flows: new Set(['scoring']),
+    clock,
+    status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } } }),
+    gates: () => [gate.report()],
+  });
+  health.emit('hold_started', { cause: 'kafka', scope: 'group', error: '' });
+  return JSON.parse(JSON.stringify(health.status())) as HealthReport;
+}
+
+test('docs/status.md explains every field of a report, in its order, and no other', () => {
+  const report = wholeReport();
+  expect(report.holds).toHaveLength(1);
+  expect(documentedFields()).toEqual(placesIn(report));
+});
+
+test('places are told whatever is in the lists', () => {
+  expect(placesIn({ a: [{ b: 1 }, { b: null, c: { d: 'x' } }], flows: [{ outcomes: { delivered: 1 } }] })).toEqual([
+    'a[].b',
+    'a[].c.d',
+    'flows[].outcomes.*',
+  ]);
+});
