@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { isScenario, type Scenario, SCENARIOS } from './schedule.ts';
+import { BUG_NAMES, type BugName, isBugName } from './bugs/bugs.ts';
+import { isScenario, MEANINGS, type Scenario, SCENARIOS } from './schedule.ts';
 
 /** What a campaign is told on its command line. */
 export interface ChaosArguments {
@@ -16,12 +17,16 @@ export interface ChaosArguments {
   readonly latencyMs: number;
   /** Where the report is written as JSON; null: nowhere. */
   readonly json: string | null;
+  /** Where the report is written as a page; null: nowhere. */
+  readonly page: string | null;
+  /** A bug that is put into the connectors, to see that it is found out; null: they are as they are. */
+  readonly bug: BugName | null;
 }
 
 /** The most connectors a campaign runs at once. */
 export const MOST_CONNECTORS = 4;
 
-const USAGE = `npm run chaos -- [--scenario ${SCENARIOS.join('|')}] [--minutes N] [--seed S] [--session MS] [--connectors 1..${String(MOST_CONNECTORS)}] [--rate N] [--latency MS] [--json FILE]`;
+const USAGE = `npm run chaos -- [--scenario NAME] [--minutes N] [--seed S] [--session MS] [--connectors 1..${String(MOST_CONNECTORS)}] [--rate N] [--latency MS] [--json FILE] [--page FILE] [--break BUG]\n\n${scenarioLines()}`;
 
 /** The arguments, or one sentence that says what is wrong with them. */
 export function readArguments(args: readonly string[], madeUpSeed: number): ChaosArguments | string {
@@ -37,11 +42,21 @@ export function readArguments(args: readonly string[], madeUpSeed: number): Chao
         rate: { type: 'string', default: '200' },
         latency: { type: 'string', default: '50' },
         json: { type: 'string' },
+        page: { type: 'string' },
+        break: { type: 'string' },
+        help: { type: 'boolean', default: false },
       },
     });
-    const { scenario, json = null } = values;
+    if (values.help) return USAGE;
+    const { scenario, json = null, page = null } = values;
     if (!isScenario(scenario)) return `--scenario must be one of ${SCENARIOS.join(', ')}\n${USAGE}`;
-    const number = (name: keyof typeof values, least: number, most: number): number => {
+    const bug = values.break ?? null;
+    if (bug !== null && !isBugName(bug)) return `--break must be one of ${BUG_NAMES.join(', ')}\n${USAGE}`;
+    const number = (
+      name: 'minutes' | 'seed' | 'session' | 'connectors' | 'rate' | 'latency',
+      least: number,
+      most: number,
+    ): number => {
       const value = Number(values[name]);
       if (!(value >= least && value <= most))
         throw new RangeError(`--${name} must be from ${String(least)} to ${String(most)}`);
@@ -50,6 +65,8 @@ export function readArguments(args: readonly string[], madeUpSeed: number): Chao
     return {
       scenario,
       json,
+      page,
+      bug,
       minutes: number('minutes', 0.2, 600),
       seed: Math.floor(number('seed', 0, 2 ** 31)),
       sessionMs: number('session', 6000, 120_000),
@@ -60,4 +77,8 @@ export function readArguments(args: readonly string[], madeUpSeed: number): Chao
   } catch (error) {
     return `${error instanceof Error ? error.message : 'wrong arguments'}\n${USAGE}`;
   }
+}
+
+function scenarioLines(): string {
+  return SCENARIOS.map((scenario) => `  ${scenario.padEnd(9)} ${MEANINGS[scenario]}`).join('\n');
 }

@@ -4,21 +4,27 @@ import kafkajs from 'kafkajs';
 import { ShopFloor } from '../../src/app/demo/shop-floor.ts';
 import { systemClock } from '../../src/edges/system/clock.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
-import { createShops } from '../../src/sandbox/shops.ts';
-import { type HealthReport } from '../../src/telemetry/health.ts';
-import { type ChaosArguments } from './arguments.ts';
-import { type LogLine } from './fleet.ts';
-import { leadersOf } from './leaders.ts';
-import { type Deeds, Nemesis } from './nemesis.ts';
-import { reckon, type Reckoned } from './reckoning.ts';
+import { createShops, type Shops } from '../../src/sandbox/shops.ts';
+import { type HealthReport } from '../../src/telemetry/ports.ts';
+import { type ChaosArguments, MOST_CONNECTORS } from './arguments.ts';
+import { type Stroke } from './chronicle.ts';
+import { type Deeds, requiredOf } from './deeds.ts';
+import { type Fleet } from './fleet.ts';
+import { type LogLine } from './log-lines.ts';
+import { Nemesis } from './nemesis.ts';
+import { leaksOf, loginsAtOnce, type MailFound, mostLoginsAMinute, reckonMail } from './other-promises.ts';
+import { probe } from './probe.ts';
+import { type Evidence, type Gap, reckon, type Reckoned } from './reckoning.ts';
 import { readTopics } from './reader.ts';
-import { planOf } from './schedule.ts';
+import { recoveriesOf, type Recovery } from './recoveries.ts';
+import { Sampler, type SamplerParts, type Sample } from './sampler.ts';
+import { planOf, type Scenario } from './schedule.ts';
 import { type Freeze, type LifeEnd, type Sighting, type TopicContents } from './sightings.ts';
-import { setStage, type Stage } from './stage.ts';
+import { setStage, type Stage, WEBHOOK_SECRET } from './stage.ts';
 import { type Stalls, stallsOf } from './stalls.ts';
 import { type StuckRound, stuckRoundOf } from './stuck.ts';
 
-export interface CampaignOptions extends Omit<ChaosArguments, 'json'> {
+export interface CampaignOptions extends Omit<ChaosArguments, 'json' | 'page'> {
   readonly registryUrl: string | null;
   readonly say: (line: string) => void;
   /** Aborted: no further faults; what was begun is ended and reckoned. */
@@ -28,7 +34,33 @@ export interface CampaignOptions extends Omit<ChaosArguments, 'json'> {
 /** All that a campaign found out. */
 export interface Outcome {
   readonly deeds: Deeds;
+  /** Those that must have happened. */
+  readonly required: readonly string[];
+  readonly strokes: readonly Stroke[];
+  /** The beginning of the traffic, its end, and the end of the whole; `performance.now()`. */
+  readonly span: { readonly startedMs: number; readonly calmMs: number; readonly endMs: number };
   readonly found: Reckoned;
+  readonly mail: MailFound;
+  /** Forged webhooks that were answered 401. */
+  readonly forgedRefused: number;
+  readonly logins: { readonly atOnce: number; readonly mostAMinute: number };
+  /** Statuses of which another one was accepted. */
+  readonly alteredUpdates: number;
+  /** Ways out of faults that connectors must have taken, as their events tell. */
+  readonly recoveries: readonly Recovery[];
+  /** Secrets, and ids of payments, in what the connectors printed. */
+  readonly leaks: number;
+  /** How often a committed offset went back. */
+  readonly regressions: number;
+  /** Answers of `/livez` that were not 200. */
+  readonly notLive: number;
+  /** The most memory that a connector had. */
+  readonly peakBytes: number;
+  readonly samples: readonly Sample[];
+  /** How long a fresh payment, its status and a webhook took after the faults; null: not within a minute. */
+  readonly probeMs: number | null;
+  /** Null: some partition had no owner, or two. */
+  readonly lagAtEnd: number | null;
   readonly ends: readonly LifeEnd[];
   readonly freezes: readonly Freeze[];
   readonly sightings: readonly Sighting[];
@@ -52,6 +84,15 @@ export interface Outcome {
 const SETTLE_LIMIT_MS = 48_000;
 /** A payment that stuck waits up to 31 s for its next attempt, and its customer's later ones go one after the other. */
 const UNSTICK_LIMIT_MS = 60_000;
+/** Where the service or its login was ill: logins are 60 s apart at worst, and waits for a next attempt 31 s. */
+const HEAL_LIMIT_MS = 100_000;
+const ILL: ReadonlySet<Scenario> = new Set(['service', 'all', 'reviews', 'network', 'erased', 'slice']);
+/** After the faults, webhooks that wait for their next attempt go so often. */
+const HURRY_MS = 4000;
+/** Between two looks from outside. */
+const SAMPLE_MS = 1000;
+/** Beside the floods. */
+const REVIEWS_PER_SECOND = 5;
 const CUSTOMERS = 1000;
 /** Of each topic; few where much has to finish in one. */
 const PARTITIONS = 12;
@@ -63,7 +104,12 @@ const COMMIT_ANSWER_MS = 750;
 export async function runCampaign(options: CampaignOptions): Promise<Outcome> {
   const opened = new ReleaseStack();
   try {
-    const stage = await setStage({ ...options, partitions: partitionsOf(options), opened });
+    const stage = await setStage({
+      ...options,
+      partitions: partitionsOf(options),
+      connectors: MOST_CONNECTORS,
+      opened,
+    });
     return await play(stage, options);
   } finally {
     for (const { what, error } of await opened.release()) options.say(`${what} could not be closed: ${error}`);
@@ -71,57 +117,65 @@ export async function runCampaign(options: CampaignOptions): Promise<Outcome> {
 }
 
 async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
-  const { fleet, config, witness, nodes, stuck: stuckPayment } = stage;
+  const { fleet, config, service, witness, mail } = stage;
   const { say, signal, seed, minutes } = options;
   const plan = planOf({ ...options, forMs: minutes * 60_000 });
   for (let connector = 1; connector <= plan.connectors; connector += 1) await fleet.start(connector);
-  const floor = openShops(stage, options);
+  const shops = createShops({ seed, customers: CUSTOMERS });
+  const floor = openShops(stage, options, shops);
   const startedMs = performance.now();
-  const topics = [config.topics.created, config.topics.authorized];
-  const leaders = async (): Promise<ReadonlyMap<string, number>> => await leadersOf(config.kafka.brokers, topics);
   const partitionOf = partitioner(partitionsOf(options));
-  const nemesis = new Nemesis({
-    fleet,
-    nodes,
-    witness,
-    stuck: stuckPayment,
-    partitionOf,
-    say,
-    startedMs,
-    signal,
-    leaders,
-  });
+  const nemesis = new Nemesis({ ...stage, ...options, connectors: MOST_CONNECTORS, partitionOf, startedMs });
+  const sampler = new Sampler({ ...samplerParts(stage), everyMs: SAMPLE_MS });
   say(`The traffic begins: ${String(plan.steps.length)} faults to come, seed ${String(seed)}.`);
+  const trickle = mail.flood(REVIEWS_PER_SECOND, plan.endMs, { forged: false });
   await nemesis.follow(plan.steps);
   await sleep(Math.max(0, startedMs + plan.endMs - performance.now()), undefined, { signal }).catch(() => undefined);
   floor.close();
+  const calmMs = performance.now();
+  if (signal.aborted) mail.close();
+  await trickle;
   say('The faults have ended and the shops are closed; waiting for what is on its way.');
   const settleLimitMs = settleLimitOf(options);
-  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs, partitions: 2 * partitionsOf(options) });
+  const partitions = 2 * (partitionsOf(options) + nemesis.grownBy);
+  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs, partitions });
   say(settledMs === null ? 'It is not through.' : `Everything is through after ${String(settledMs)} ms.`);
+  const probed = settledMs === null ? null : await probe(stage, { shops, mail });
+  if (probed !== null) say(`The probe went through after ${String(probed.tookMs)} ms.`);
   const stuck: Outcome['stuck'] = settledMs === null ? await fleet.statuses() : new Map();
-  const inTopics = await readTopics(config);
-  const log = await fleet.log();
-  const sightings = [...witness.sightings].sort((a, b) => a.startedMs - b.startedMs);
-  const freezes = fleet.freezes.map((freeze) => ({ ...freeze, assignedMs: assignedAfter(freeze, log) }));
-  const acknowledged = {
-    payments: [...floor.payments.keys()],
-    statuses: [...floor.payments].flatMap(([transId, status]) => (status === null ? [] : [transId])),
-  };
+  const through = probed?.tookMs ?? null;
+  const lagAtEnd = through === null ? null : await restingLag(fleet, partitions);
+  await sampler.close();
+  const evidence = await gather(stage, floor);
+  const { topics, sightings } = evidence;
   const windowMs = config.commitIntervalMs + COMMIT_ANSWER_MS;
-  const found = reckon({ topics: inTopics, acknowledged, sightings, freezes });
+  const found = reckon(evidence);
   const repeats = found.repeats.filter(({ isRetry }) => !isRetry);
+  const output = await fleet.output();
   return {
     deeds: nemesis.deeds,
+    required: requiredOf(options.scenario, plan),
+    strokes: nemesis.chronicle.strokes,
+    span: { startedMs, calmMs, endMs: performance.now() },
     found,
+    mail: reckonMail(mail.letters, topics),
+    forgedRefused: mail.letters.filter(({ isForged, answers }) => isForged && answers.includes(401)).length,
+    logins: { atOnce: loginsAtOnce(witness.logins), mostAMinute: mostLoginsAMinute(witness.logins) },
+    leaks: leaksOf(output, [service.password, service.webhookSecret, WEBHOOK_SECRET], new Set(floor.payments.keys())),
+    alteredUpdates: alteredUpdates(stage, floor),
+    recoveries: recoveriesOf(plan, evidence.log),
+    regressions: sampler.regressions,
+    notLive: fleet.notLive,
+    peakBytes: fleet.peakBytes,
+    samples: sampler.samples,
+    probeMs: through,
+    lagAtEnd,
     ends: fleet.ends,
-    freezes,
+    freezes: evidence.freezes,
     sightings,
-    log,
-    stalls: stalls(inTopics, sightings),
-    stuckRounds: nemesis.stickings.map((each) =>
-      stuckRoundOf(each, { topics: inTopics, sightings, repeats, windowMs }),
-    ),
+    log: evidence.log,
+    stalls: stalls(topics, sightings),
+    stuckRounds: nemesis.stickings.map((each) => stuckRoundOf(each, { topics, sightings, repeats, windowMs })),
     settleLimitMs,
     settledMs,
     stuck,
@@ -130,9 +184,72 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   };
 }
 
-function openShops({ config, writer }: Stage, { seed, rate }: CampaignOptions): ShopFloor {
+/** All that can be known when everything is through. */
+async function gather(
+  { fleet, config, witness, eraser }: Stage,
+  floor: ShopFloor,
+): Promise<Evidence & { readonly log: readonly LogLine[]; readonly freezes: readonly Freeze[] }> {
+  const inTopics = await readTopics(config);
+  const log = await fleet.log();
+  const { erased } = eraser;
+  // What was erased belongs to what was written; what an erasure found that an earlier one had deleted is there once.
+  const byPlace = new Map(
+    [...inTopics.created, ...erased].map((record) => [`${String(record.partition)}/${String(record.offset)}`, record]),
+  );
+  const created = [...byPlace.values()].sort((a, b) => a.offset - b.offset);
+  return {
+    topics: { ...inTopics, created, erased },
+    acknowledged: {
+      payments: [...floor.payments.keys()],
+      statuses: [...floor.payments].flatMap(([transId, status]) => (status === null ? [] : [transId])),
+    },
+    sightings: [...witness.sightings].sort((a, b) => a.startedMs - b.startedMs),
+    freezes: fleet.freezes.map((freeze) => ({ ...freeze, assignedMs: assignedAfter(freeze, log) })),
+    gaps: gapsIn(log, config.topics.created),
+    log,
+  };
+}
+
+/** What the connectors have said is missing of the topic of payments. */
+function gapsIn(log: readonly LogLine[], topic: string): readonly Gap[] {
+  return log.flatMap(({ event, fields }) =>
+    event === 'offset_gap' && fields['topic'] === topic
+      ? [
+          {
+            topic: 'created' as const,
+            partition: Number(fields['partition']),
+            from: Number(fields['from']),
+            to: Number(fields['to']),
+          },
+        ]
+      : [],
+  );
+}
+
+function alteredUpdates({ service }: Stage, floor: ShopFloor): number {
+  return [...floor.payments].filter(([transId, status]) => {
+    const seen = service.ledger().transaction(transId);
+    if (status === null || seen === null || seen.updateCount === 0) return false;
+    return !seen.updates.some((update) => update.status === status);
+  }).length;
+}
+
+function samplerParts({ config, fleet }: Stage): Omit<SamplerParts, 'everyMs'> {
+  const { created, authorized } = config.topics;
+  return { brokers: config.kafka.brokers, groupId: config.kafka.groupId, topics: [created, authorized], fleet };
+}
+
+/** What is left uncommitted a moment after the probe; it is committed within an interval. */
+async function restingLag(fleet: Fleet, partitions: number): Promise<number | null> {
+  for (let tries = 1; ; tries += 1) {
+    const lag = await fleet.lag(partitions);
+    if (lag === 0 || tries === 60) return lag;
+    await sleep(250);
+  }
+}
+
+function openShops({ config, writer }: Stage, { rate }: CampaignOptions, shops: Shops): ShopFloor {
   const { created: topicCreated, authorized: topicAuthorized } = config.topics;
-  const shops = createShops({ seed, customers: CUSTOMERS });
   return new ShopFloor({ shops, writer, topicCreated, topicAuthorized, rate, clock: systemClock });
 }
 
@@ -141,7 +258,8 @@ function partitionsOf({ scenario }: CampaignOptions): number {
 }
 
 function settleLimitOf({ scenario, sessionMs }: CampaignOptions): number {
-  return SETTLE_LIMIT_MS + 2 * sessionMs + (scenario === 'stuck' ? UNSTICK_LIMIT_MS : 0);
+  const moreMs = scenario === 'stuck' ? UNSTICK_LIMIT_MS : 0;
+  return SETTLE_LIMIT_MS + 2 * sessionMs + moreMs + (ILL.has(scenario) ? HEAL_LIMIT_MS : 0);
 }
 
 /** Where records of a key go, as the writer has them. */
@@ -164,20 +282,27 @@ function partitioner(partitions: number): (key: string) => number {
 
 /** Waits until all that was acknowledged has been scored and reported, and all is committed. */
 async function settle(
-  { service, fleet }: Stage,
+  { service, fleet, mail, eraser }: Stage,
   floor: ShopFloor,
   { limitMs, partitions }: { readonly limitMs: number; readonly partitions: number },
 ): Promise<number | null> {
   const beganMs = performance.now();
+  const erased = new Set(eraser.erased.map(({ transId }) => transId));
   const isThrough = (): boolean =>
+    mail.open === 0 &&
     [...floor.payments].every(([transId, status]) => {
       const seen = service.ledger().transaction(transId);
-      return seen !== null && seen.scored > 0 && (status === null || seen.updateCount > 0);
+      const isScored = erased.has(transId) || (seen !== null && seen.scored > 0);
+      return isScored && (status === null || (seen !== null && seen.updateCount > 0));
     });
+  let hurriedMs = beganMs;
   while (performance.now() - beganMs < limitMs) {
     if (floor.open === 0 && isThrough() && (await fleet.lag(partitions)) === 0)
       return Math.round(performance.now() - beganMs);
     await sleep(250);
+    if (performance.now() - hurriedMs < HURRY_MS) continue;
+    mail.hurry();
+    hurriedMs = performance.now();
   }
   return null;
 }

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -5,7 +7,10 @@ import { fetchLocalJson } from '../../src/edges/system/local-http.ts';
 import { type Child } from '../../src/sandbox/broker/child.ts';
 import { freePorts } from '../../src/sandbox/broker/ports.ts';
 import { type Run } from '../../src/sandbox/broker/run.ts';
-import { type HealthReport } from '../../src/telemetry/health.ts';
+import { type HealthReport } from '../../src/telemetry/ports.ts';
+import { type Cramp } from './acts.ts';
+import { type BugName } from './bugs/bugs.ts';
+import { type LogLine, linesOf, type Jump } from './log-lines.ts';
 import { type Freeze, type LifeEnd } from './sightings.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
@@ -14,30 +19,37 @@ const STOP_LIMIT_MS = 30_000;
 /** Beside two sessions: a killed one's partitions are waited for, and the group may join twice. */
 const START_LIMIT_MS = 28_000;
 const LOOK_EVERY_MS = 50;
+const BUG_PRELOAD = new URL('preload/bug.ts', import.meta.url);
+const CLOCK_PRELOAD = new URL('preload/wrong-clock.ts', import.meta.url);
+/** Node itself needs about 25 files before it opens a connection. */
+const FEW_FILES = 64;
+const SMALL_HEAP_MB = 64;
+const PAGE_BYTES = 4096;
+/** Updates a second. */
+const REPLAY_RATE = 1000;
+/** Stands for a number of a connector in the owner of a replay's requests. */
+export const REPLAYER = 9;
 
 export interface FleetParts {
   readonly run: Run;
   /** What every connector is started with. */
   readonly env: Readonly<Record<string, string>>;
-  /** The base URL of the service for one life. */
-  readonly urlOf: (owner: string) => string;
+  /** What one life of a connector is started with beside it. */
+  readonly envOf: (number: number, owner: string) => Readonly<Record<string, string>>;
+  /** A bug that is put into every connector. */
+  readonly bug: BugName | null;
   readonly say: (line: string) => void;
   readonly sessionMs: number;
-}
-
-/** One line of a connector's log. */
-export interface LogLine {
-  readonly owner: string;
-  readonly event: string;
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 interface Life {
   readonly owner: string;
   readonly child: Child;
   readonly opsUrl: string;
+  readonly webhookPort: number;
+  /** Where it reads by how much its clock is off. */
+  readonly clockFile: string;
+  isFrozen: boolean;
   /** Set before it is ended, so that its end is no surprise. */
   leaving: boolean;
   /** Whether it was ever seen at work. */
@@ -52,15 +64,22 @@ export class Fleet {
   readonly #all: Life[] = [];
   readonly ends: LifeEnd[] = [];
   readonly freezes: Omit<Freeze, 'assignedMs'>[] = [];
+  readonly #jumps: Jump[] = [];
+  /** Answers of `/livez` that were not 200. */
+  notLive = 0;
+  /** The most memory that one of them had. */
+  peakBytes = 0;
+  #turn = 0;
+  #replays = 0;
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
   }
 
   /** Starts connector `number` unless it runs; resolves when it has joined the group, or has ended. */
-  async start(number: number): Promise<void> {
+  async start(number: number, cramp: Cramp | null = null): Promise<void> {
     while (!this.#lives.has(number)) {
-      const life = await this.#begin(number);
+      const life = await this.#begin(number, cramp);
       await this.#joined(life);
       if (life.child.alive) return;
       // Somebody else on this machine was quicker: that is no one's fault.
@@ -84,11 +103,72 @@ export class Fleet {
     const life = this.#lives.get(number);
     if (life === undefined) return;
     const fromMs = performance.now();
+    life.isFrozen = true;
     life.child.kill('SIGSTOP');
     await sleep(forMs);
     const toMs = performance.now();
     life.child.kill('SIGCONT');
+    life.isFrozen = false;
     this.freezes.push({ owner: life.owner, fromMs, toMs });
+  }
+
+  /** Sets the wall clock of connector `number` wrong for a time. */
+  async jump(number: number, byMs: number, forMs: number): Promise<void> {
+    const life = this.#lives.get(number);
+    if (life === undefined) return;
+    const off = async (ms: number): Promise<void> => {
+      await writeFile(life.clockFile, String(ms));
+      life.child.kill('SIGUSR2');
+    };
+    const jump = { owner: life.owner, byMs, fromMs: performance.now(), toMs: Infinity };
+    this.#jumps.push(jump);
+    await off(byMs);
+    await sleep(forMs);
+    await off(0);
+    jump.toMs = performance.now();
+  }
+
+  /** Sends every status of the topic again, beside whatever runs. Its requests are those of `owner`. */
+  async replay(): Promise<{ readonly owner: string; readonly code: number | null }> {
+    const { run, env, envOf } = this.#parts;
+    this.#replays += 1;
+    const owner = `${String(REPLAYER)}.${String(this.#replays)}`;
+    const child = await run.start({
+      name: `replay ${owner}`,
+      command: process.execPath,
+      args: [LAUNCHER, 'replay', '--operator', 'chaos', '--rate', String(REPLAY_RATE)],
+      cwd: run.folder,
+      env: { ...env, ...envOf(1, owner) },
+    });
+    const { code } = await child.ended;
+    if (code !== 0) this.#parts.say(await child.lastLines());
+    return { owner, code };
+  }
+
+  /** Where a webhook goes next, as a load balancer has it: those that are there in turn; null: nobody is. */
+  webhookPort(): number | null {
+    const there = [...this.#lives.values()].filter(({ hasJoined, leaving }) => hasJoined && !leaving);
+    this.#turn += 1;
+    return there[this.#turn % there.length]?.webhookPort ?? null;
+  }
+
+  /** Asks each that runs whether it is alive, and looks at what it takes up. */
+  async look(): Promise<void> {
+    await Promise.all(
+      [...this.#lives.values()].map(async (life) => {
+        const { child, opsUrl, hasJoined, isFrozen, leaving } = life;
+        if (!hasJoined || isFrozen || leaving) return;
+        const status = await livezOf(opsUrl);
+        if (status !== null && status !== 200) this.notLive += 1;
+        this.peakBytes = Math.max(this.peakBytes, await residentBytes(child.pid));
+      }),
+    );
+  }
+
+  /** Whether connector `number` has joined, and nothing ends or stops it. */
+  isAtWork(number: number): boolean {
+    const life = this.#lives.get(number);
+    return life !== undefined && life.hasJoined && !life.leaving && !life.isFrozen;
   }
 
   ownerOf(number: number): string | null {
@@ -122,27 +202,38 @@ export class Fleet {
 
   /** What all lives have logged so far. */
   async log(): Promise<readonly LogLine[]> {
-    const logs = await Promise.all(this.#all.map(async ({ owner, child }) => linesOf(owner, await child.output())));
+    const logs = await Promise.all(
+      this.#all.map(async ({ owner, child }) => linesOf({ owner, jumps: this.#jumps }, await child.output())),
+    );
     return logs.flat();
   }
 
-  async #begin(number: number): Promise<Life> {
-    const { run, env, urlOf } = this.#parts;
+  /** Everything that all lives have printed. */
+  async output(): Promise<string> {
+    return (await Promise.all(this.#all.map(async ({ child }) => await child.output()))).join('\n');
+  }
+
+  async #begin(number: number, cramp: Cramp | null): Promise<Life> {
+    const { run, env, envOf } = this.#parts;
     const start = (this.#starts.get(number) ?? 0) + 1;
     this.#starts.set(number, start);
     const owner = `${String(number)}.${String(start)}`;
-    const [opsPort = 0] = await freePorts(1);
+    const [opsPort = 0, webhookPort = 0] = await freePorts(2);
+    const clockFile = path.join(run.folder, `clock-${owner}`);
+    const ports = { OPS_PORT: String(opsPort), WEBHOOK_PORT: String(webhookPort) };
     const child = await run.start({
       name: `connector ${owner}`,
-      command: process.execPath,
-      args: [LAUNCHER, 'run'],
+      ...this.#program(cramp, clockFile),
       cwd: run.folder,
-      env: { ...env, OPS_PORT: String(opsPort), SERVICE_BASE_URL: urlOf(owner) },
+      env: { ...env, ...ports, ...envOf(number, owner) },
     });
     const life: Life = {
       owner,
       child,
       opsUrl: `http://127.0.0.1:${String(opsPort)}`,
+      webhookPort,
+      clockFile,
+      isFrozen: false,
       leaving: false,
       hasJoined: false,
     };
@@ -154,6 +245,20 @@ export class Fleet {
       if (life.hasJoined && !life.leaving && !run.isClosing()) await this.#crashed(life);
     });
     return life;
+  }
+
+  #program(cramp: Cramp | null, clockFile: string): { readonly command: string; readonly args: readonly string[] } {
+    const clock = new URL(CLOCK_PRELOAD);
+    clock.searchParams.set('file', clockFile);
+    const bug = new URL(BUG_PRELOAD);
+    bug.searchParams.set('name', this.#parts.bug ?? '');
+    const imports = [clock.href, ...(this.#parts.bug === null ? [] : [bug.href])];
+    const heap = cramp === 'small_heap' ? [`--max-old-space-size=${String(SMALL_HEAP_MB)}`] : [];
+    const args = [...heap, ...imports.flatMap((each) => ['--import', each]), LAUNCHER, 'run'];
+    if (cramp !== 'few_files') return { command: process.execPath, args };
+    // The shell becomes the program: signals reach it.
+    const limited = `ulimit -n ${String(FEW_FILES)}; exec "$0" "$@"`;
+    return { command: '/bin/sh', args: ['-c', limited, process.execPath, ...args] };
   }
 
   async #crashed({ owner, child }: Life): Promise<void> {
@@ -196,10 +301,17 @@ async function statusOf(opsUrl: string): Promise<HealthReport | null> {
   return (await fetchLocalJson(`${opsUrl}/status`)) as HealthReport | null;
 }
 
-function linesOf(owner: string, output: string): LogLine[] {
-  return output.split('\n').flatMap((line) => {
-    if (!line.startsWith('{') || !line.endsWith('}')) return [];
-    const fields = JSON.parse(line) as Record<string, unknown>;
-    return [{ owner, event: String(fields['event']), time: Number(fields['time']), fields }];
-  });
+async function livezOf(opsUrl: string): Promise<number | null> {
+  try {
+    const answer = await fetch(`${opsUrl}/livez`, { signal: AbortSignal.timeout(2000) });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return null;
+  }
+}
+
+async function residentBytes(pid: number | undefined): Promise<number> {
+  const statm = await readFile(`/proc/${String(pid ?? 0)}/statm`, 'utf8').catch(() => '');
+  return Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
 }

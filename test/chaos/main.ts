@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
-import { readArguments } from './arguments.ts';
+import { type ChaosArguments, readArguments } from './arguments.ts';
 import { type Outcome, runCampaign } from './campaign.ts';
+import { reportPage } from './page.ts';
 import { reportLines, reportOf } from './report.ts';
 
 const say = (line: string): void => {
@@ -26,7 +27,20 @@ if (typeof options === 'string') {
     await writeFile(options.json, `${JSON.stringify({ options, ...report }, null, 2)}\n`);
     await writeFile(`${options.json}.log`, logLines(outcome).join('\n'));
   }
+  if (options.page !== null) {
+    await writeFile(options.page, reportPage(report, outcome, commandOf(options)));
+    say(`The page: ${options.page}`);
+  }
   process.exitCode = Object.keys(report.broken).length === 0 ? 0 : 1;
+}
+
+/** What is typed to have the same faults again. */
+function commandOf(given: ChaosArguments): string {
+  const { scenario, minutes, seed, sessionMs, connectors, rate, latencyMs } = given;
+  const flags = { scenario, minutes, seed, session: sessionMs, connectors, rate, latency: latencyMs };
+  return `npm run chaos -- ${Object.entries(flags)
+    .map(([name, value]) => `--${name} ${String(value)}`)
+    .join(' ')}`;
 }
 
 /** What the connectors logged, in order of time, and what they said of themselves where they were stuck. */

@@ -1,26 +1,34 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KafkaNode } from '../../src/sandbox/broker/node.ts';
+import { type Act, nameOfAct, targetOf } from './acts.ts';
+import { Chronicle } from './chronicle.ts';
+import { type ClusterView } from './cluster-view.ts';
+import { type Deeds, deedsOf, Tally } from './deeds.ts';
+import { type Eraser } from './eraser.ts';
 import { type Fleet } from './fleet.ts';
 import { movedBetween } from './leaders.ts';
-import { type Act, type Step } from './schedule.ts';
-import { type Sighting } from './sightings.ts';
-import { FINISHED_ABOVE, finishedSince, type Sticking, type StuckPayment } from './stuck.ts';
+import { mirrorMaps } from './mirror.ts';
+import { type Step } from './schedule.ts';
+import { stick } from './stick.ts';
+import { type Sticking, type StuckPayment } from './stuck.ts';
+import { Troubles, type TroublesParts } from './troubles.ts';
 import { type Witness } from './witness.ts';
 
 /** How much longer than planned a node stays away until its partitions have other leaders. */
 const MOVE_LIMIT_MS = 15_000;
-const LOOK_EVERY_MS = 250;
+/** How long a fault waits for a connector that is being started. */
+const WORK_LIMIT_MS = 30_000;
 
-export interface NemesisParts {
+export interface NemesisParts extends Omit<TroublesParts, 'tally'> {
   readonly fleet: Fleet;
   readonly nodes: readonly KafkaNode[];
   readonly witness: Witness;
   readonly stuck: StuckPayment;
   /** Where a payment of this customer is. */
   readonly partitionOf: (key: string) => number;
-  /** Which node leads each partition. */
-  readonly leaders: () => Promise<ReadonlyMap<string, number>>;
+  readonly view: ClusterView;
+  readonly eraser: Eraser;
   readonly say: (line: string) => void;
   /** `performance.now()` of the beginning of the traffic. */
   readonly startedMs: number;
@@ -28,43 +36,24 @@ export interface NemesisParts {
   readonly signal: AbortSignal;
 }
 
-/** What was really done, so that a campaign whose faults did not happen cannot pass. */
-export interface Deeds {
-  starts: number;
-  /** Exit code 0. */
-  cleanStops: number;
-  /** Another exit code, or SIGKILL was needed. */
-  unclean: number;
-  kills: number;
-  /** Kills that struck while requests were at the service. */
-  killsInFlight: number;
-  /** Kills while a payment stuck and thousands above it had finished. */
-  stuckKills: number;
-  freezes: number;
-  nodeKills: number;
-  /** Partitions that another node led while the killed one was away. */
-  leaderMoves: number;
-}
-
-/** Does the steps of a plan at their times. Two processes may suffer at once, but never one process two faults, nor two nodes one. */
+/** Does the steps of a plan at their times. Several may suffer at once, but none of them two faults of one kind. */
 export class Nemesis {
-  readonly deeds: Deeds = {
-    starts: 0,
-    cleanStops: 0,
-    unclean: 0,
-    kills: 0,
-    killsInFlight: 0,
-    stuckKills: 0,
-    freezes: 0,
-    nodeKills: 0,
-    leaderMoves: 0,
-  };
+  readonly chronicle = new Chronicle();
   readonly stickings: Sticking[] = [];
   readonly #parts: NemesisParts;
+  readonly #tally = new Tally();
+  readonly #troubles: Troubles;
   readonly #busy = new Map<string, Promise<void>>();
+  /** Partitions that a topic has got since. */
+  grownBy = 0;
 
   constructor(parts: NemesisParts) {
     this.#parts = parts;
+    this.#troubles = new Troubles({ ...parts, tally: this.#tally });
+  }
+
+  get deeds(): Deeds {
+    return this.#tally.deeds;
   }
 
   /** Resolves when all steps are done and everything that they ended runs again. */
@@ -73,16 +62,35 @@ export class Nemesis {
     for (const { atMs, act } of steps) {
       await sleep(Math.max(0, startedMs + atMs - performance.now()), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
-      const target = 'connector' in act ? String(act.connector) : act.do;
-      const before = this.#busy.get(target) ?? Promise.resolve();
-      this.#busy.set(
-        target,
-        before.then(async () => {
-          await this.#do(act);
-        }),
-      );
+      void this.#inTurn(targetOf(act), async () => {
+        await this.#noted(act);
+      });
     }
-    await Promise.all(this.#busy.values());
+    while (this.#busy.size > 0) await Promise.all(this.#busy.values());
+  }
+
+  /** Does something to a target when what is being done to it has ended. */
+  async #inTurn(target: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#busy.get(target) ?? Promise.resolve();
+    const mine = before.then(work).finally(() => {
+      if (this.#busy.get(target) === mine) this.#busy.delete(target);
+    });
+    this.#busy.set(target, mine);
+    await mine;
+  }
+
+  async #noted(act: Act): Promise<void> {
+    // A wire that nobody uses can be cut without anybody noticing.
+    if (act.do === 'wire') await this.#atWork(act.connector);
+    const end = this.chronicle.begin(targetOf(act), nameOfAct(act));
+    await this.#do(act);
+    end();
+  }
+
+  async #atWork(connector: number): Promise<void> {
+    const { fleet, signal } = this.#parts;
+    const latestMs = performance.now() + WORK_LIMIT_MS;
+    while (!fleet.isAtWork(connector) && performance.now() < latestMs && !signal.aborted) await sleep(100);
   }
 
   async #do(act: Act): Promise<void> {
@@ -92,19 +100,71 @@ export class Nemesis {
       case 'stop':
         return await this.#stop(act.connector);
       case 'restart':
-        await this.#stop(act.connector);
-        await sleep(act.downMs);
-        return await this.#start(act.connector);
+        return await this.#restart(act.connector, act.downMs);
       case 'kill':
         await this.#kill(act.connector);
         await sleep(act.downMs);
         return await this.#start(act.connector);
       case 'freeze':
         return await this.#freeze(act.connector, act.forMs);
+      case 'kill_node':
+        return await this.#killNode(await this.#parts.view.leader(act.node), act);
+      case 'kill_coordinator':
+        return await this.#killNode(await this.#parts.view.coordinator(), act);
+      case 'roll':
+        return await this.#roll();
+      case 'cramp':
+        return await this.#cramp(act);
+      case 'jump':
+        await this.#parts.fleet.jump(act.connector, act.byMs, act.forMs);
+        return this.#happened(act, nameOfAct(act));
+      default:
+        return await this.#trouble(act);
+    }
+  }
+
+  async #trouble(act: Act): Promise<void> {
+    const beganMs = performance.now();
+    switch (act.do) {
+      case 'wire':
+        return this.#say(
+          `connector ${String(act.connector)}, ${nameOfAct(act)}: ${await this.#troubles.wire(act)}`,
+          beganMs,
+        );
+      case 'registry_away':
+        await this.#inTurn(`connector ${String(act.connector)}`, async () => {
+          await this.#stop(act.connector);
+          await this.#troubles.registryAway(act, async () => {
+            await this.#start(act.connector);
+          });
+        });
+        return this.#say('the registry was away', beganMs);
+      case 'ill':
+        return this.#say(`the service, ${act.ill}: ${String(await this.#troubles.ill(act))} requests`, beganMs);
+      case 'flood':
+        await this.#troubles.flood(act);
+        return this.#say('a flood of webhooks', beganMs);
       case 'stick':
         return await this.#stick(act);
-      case 'kill_node':
-        return await this.#killNode(act.node, act.downMs);
+      case 'replay':
+        return await this.#replay();
+      case 'grow':
+        this.grownBy += act.by;
+        return this.#happened(act, `topics of ${String(await this.#parts.view.grow(act.by))} partitions`);
+      case 'erase':
+        return await this.#whileNobodyReads(async () => {
+          const erased = await this.#parts.eraser.erase(act.partition);
+          this.#tally.add('erasedRecords', erased);
+          this.#happened(act, `${String(erased)} records deleted before they were read`, ['erasures']);
+        });
+      case 'mirror':
+        return await this.#whileNobodyReads(async () => {
+          const claimed = await mirrorMaps(this.#parts.view.parts);
+          this.#tally.add('mirroredMaps', claimed > 0 ? 1 : 0);
+          this.#say(`maps of another cluster that claim ${String(claimed)} records`);
+        });
+      default:
+        return undefined;
     }
   }
 
@@ -113,7 +173,7 @@ export class Nemesis {
     if (fleet.ownerOf(connector) !== null) return;
     const beganMs = performance.now();
     await fleet.start(connector);
-    this.deeds.starts += 1;
+    this.#tally.add('starts');
     this.#say(`start ${String(fleet.ownerOf(connector))}, has joined`, beganMs);
   }
 
@@ -123,8 +183,22 @@ export class Nemesis {
     if (owner === null) return;
     const beganMs = performance.now();
     const code = await fleet.stop(connector);
-    this.deeds[code === 0 ? 'cleanStops' : 'unclean'] += 1;
+    this.#tally.add(code === 0 ? 'cleanStops' : 'uncleanStops');
     this.#say(`SIGTERM ${owner}, exit ${String(code)}`, beganMs);
+  }
+
+  async #restart(connector: number, downMs: number): Promise<void> {
+    await this.#stop(connector);
+    await sleep(downMs);
+    await this.#start(connector);
+  }
+
+  async #roll(): Promise<void> {
+    for (const connector of this.#parts.fleet.running) {
+      await this.#inTurn(`connector ${String(connector)}`, async () => {
+        await this.#restart(connector, 0);
+      });
+    }
   }
 
   async #kill(connector: number): Promise<void> {
@@ -133,48 +207,29 @@ export class Nemesis {
     if (owner === null) return;
     const open = witness.openOf(owner);
     await fleet.kill(connector);
-    this.deeds.kills += 1;
-    if (open > 0) this.deeds.killsInFlight += 1;
+    this.#tally.add('kills');
+    if (open > 0) this.#tally.add('killsInFlight');
     this.#say(`kill -9 ${owner}, ${String(open)} in flight`);
   }
 
-  async #stick({ forMs, phaseMs, downMs }: Extract<Act, { readonly do: 'stick' }>): Promise<void> {
-    const { stuck, witness, partitionOf, signal } = this.#parts;
-    const first = await Promise.race([stuck.next(), this.#after(forMs)]);
-    if (first === undefined) return stuck.release();
-    const untilMs = performance.now() + forMs;
-    this.#say(`a payment of partition ${String(partitionOf(first.key ?? ''))} sticks`);
-    let above = 0;
-    while (above < FINISHED_ABOVE && performance.now() < untilMs && !signal.aborted) {
-      await this.#after(LOOK_EVERY_MS);
-      above = finishedSince(first, witness.sightings, partitionOf);
-    }
-    await this.#after(phaseMs);
-    await this.#killOver(first, above, downMs);
-    await this.#after(Math.max(0, untilMs - performance.now()));
-    stuck.release();
-    this.#say('the payment that stuck may go');
-  }
-
-  /** Kills whoever works on the partition of the payment that sticks. */
-  async #killOver(stuck: Sighting, above: number, downMs: number): Promise<void> {
-    const { witness, fleet, partitionOf } = this.#parts;
-    const partition = partitionOf(stuck.key ?? '');
-    const last = witness.sightings.findLast(({ key }) => key !== null && partitionOf(key) === partition);
-    const connector = fleet.numberOf(last?.owner ?? stuck.owner);
-    if (connector === null) return;
-    this.#say(`${String(above)} have finished above it`);
-    await this.#kill(connector);
-    const end = fleet.ends.at(-1);
-    if (end !== undefined) this.stickings.push({ transId: stuck.transId, end });
-    if (above >= FINISHED_ABOVE) this.deeds.stuckKills += 1;
-    await sleep(downMs);
-    await this.#start(connector);
-  }
-
-  /** A wait that ends early when the campaign does. */
-  async #after(forMs: number): Promise<undefined> {
-    await sleep(forMs, undefined, { signal: this.#parts.signal }).catch(() => undefined);
+  async #stick(act: Extract<Act, { readonly do: 'stick' }>): Promise<void> {
+    const sticking = await stick(
+      {
+        ...this.#parts,
+        tally: this.#tally,
+        say: (what) => {
+          this.#say(what);
+        },
+        kill: async (connector) => {
+          await this.#kill(connector);
+        },
+        start: async (connector) => {
+          await this.#start(connector);
+        },
+      },
+      act,
+    );
+    if (sticking !== null) this.stickings.push(sticking);
   }
 
   async #freeze(connector: number, forMs: number): Promise<void> {
@@ -183,43 +238,73 @@ export class Nemesis {
     if (owner === null) return;
     this.#say(`SIGSTOP ${owner}`);
     await fleet.freeze(connector, forMs);
-    this.deeds.freezes += 1;
+    this.#tally.add('freezes');
     this.#say(`SIGCONT ${owner} after ${(forMs / 1000).toFixed(1)} s`);
   }
 
-  async #killNode(choice: number, downMs: number): Promise<void> {
-    const before = await this.#known();
-    const leading = [...new Set(before.values())].sort((a, b) => a - b);
-    const id = leading[(choice - 1) % leading.length] ?? choice;
-    const node = this.#parts.nodes.find((each) => each.id === id);
+  async #cramp(act: Extract<Act, { readonly do: 'cramp' }>): Promise<void> {
+    const { fleet } = this.#parts;
+    await this.#stop(act.connector);
+    await fleet.start(act.connector, act.with);
+    this.#tally.add('starts');
+    this.#happened(act, `start ${String(fleet.ownerOf(act.connector))} with ${act.with}`);
+    await sleep(act.forMs);
+    await this.#restart(act.connector, 0);
+  }
+
+  async #killNode(id: number, act: Extract<Act, { readonly downMs: number }>): Promise<void> {
+    const { nodes, view } = this.#parts;
+    const before = await view.leaders();
+    const node = nodes.find((each) => each.id === id);
     if (node === undefined) return;
     await node.kill('SIGKILL');
-    this.deeds.nodeKills += 1;
+    this.#tally.add(act.do === 'kill_coordinator' ? 'coordinatorKills' : 'nodeKills');
     this.#say(`kill -9 node ${String(id)}`);
-    await sleep(downMs);
+    await sleep(act.downMs);
     const moved = await this.#moved(before);
-    this.deeds.leaderMoves += moved;
+    this.#tally.add('leaderMoves', moved);
     this.#say(`${String(moved)} partitions have another leader`);
     const beganMs = performance.now();
     await node.start();
     this.#say(`node ${String(id)} is back`, beganMs);
   }
 
-  async #known(): Promise<ReadonlyMap<string, number>> {
-    for (let tries = 1; ; tries += 1) {
-      const leaders = await this.#parts.leaders();
-      if (leaders.size > 0 || tries === 5) return leaders;
-    }
-  }
-
   /** How many partitions are led by another node; waits for the first, on a slow machine. */
   async #moved(before: ReadonlyMap<string, number>): Promise<number> {
     const latestMs = performance.now() + MOVE_LIMIT_MS;
     for (;;) {
-      const moved = movedBetween(before, await this.#parts.leaders());
+      const moved = movedBetween(before, await this.#parts.view.leaders());
       if (moved > 0 || before.size === 0 || performance.now() > latestMs) return moved;
       await sleep(250);
     }
+  }
+
+  async #replay(): Promise<void> {
+    const { fleet, witness } = this.#parts;
+    const beganMs = performance.now();
+    const { owner, code } = await fleet.replay();
+    const updates = witness.sightings.filter((each) => each.owner === owner).length;
+    this.#tally.add(code === 0 ? 'replays' : 'failedReplays');
+    this.#tally.add('replayedUpdates', updates);
+    this.#say(`replay ${owner}: ${String(updates)} updates, exit ${String(code)}`, beganMs);
+  }
+
+  /** Everybody stops, what is written meanwhile is not read, everybody starts. */
+  async #whileNobodyReads(work: () => Promise<void>): Promise<void> {
+    const { fleet } = this.#parts;
+    const { running } = fleet;
+    await Promise.all(
+      running.map(async (connector) => {
+        await this.#stop(connector);
+      }),
+    );
+    await work();
+    for (const connector of running) await this.#start(connector);
+  }
+
+  #happened(act: Act, what: string, deeds: readonly string[] = deedsOf(act)): void {
+    for (const deed of deeds) this.#tally.add(deed);
+    this.#say(what);
   }
 
   #say(what: string, sinceMs?: number): void {

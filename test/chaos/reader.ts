@@ -20,10 +20,18 @@ const keep =
     }
   };
 
+/** The records of one topic of payments or statuses that are there now. */
+export async function readTopic(config: Config, topic: string): Promise<readonly Logged[]> {
+  const records: Logged[] = [];
+  await readAll(config.kafka.brokers, { [topic]: keep(records) });
+  return records.sort(inOrder);
+}
+
 /** Everything that is in the topics now, as any other service would read it. */
 export async function readTopics(config: Config): Promise<TopicContents> {
-  const { created, authorized, scores, deadLetterSuffix } = config.topics;
-  const contents = { created: [] as Logged[], authorized: [] as Logged[], scored: new Set<string>(), letters: 0 };
+  const { created, authorized, scores, reviews, deadLetterSuffix } = config.topics;
+  const [scored, reviewed] = [new Set<string>(), new Set<string>()];
+  const contents = { created: [] as Logged[], authorized: [] as Logged[], letters: 0, reviewRecords: 0 };
   const letters: Each = ({ batch }) => {
     contents.letters += batch.messages.length;
   };
@@ -32,12 +40,18 @@ export async function readTopics(config: Config): Promise<TopicContents> {
     [authorized]: keep(contents.authorized),
     [`${created}${deadLetterSuffix}`]: letters,
     [`${authorized}${deadLetterSuffix}`]: letters,
+    [`${reviews}${deadLetterSuffix}`]: letters,
+    [reviews]: ({ batch }) => {
+      contents.reviewRecords += batch.messages.length;
+      for (const { key } of batch.messages) reviewed.add(String(key));
+    },
     [scores ?? '']: ({ batch }) => {
-      for (const { key } of batch.messages) contents.scored.add(String(key));
+      for (const { key } of batch.messages) scored.add(String(key));
     },
   };
   await readAll(config.kafka.brokers, topics);
-  return { ...contents, created: contents.created.sort(inOrder), authorized: contents.authorized.sort(inOrder) };
+  const inTopics = { ...contents, scored, reviewed, erased: [] };
+  return { ...inTopics, created: contents.created.sort(inOrder), authorized: contents.authorized.sort(inOrder) };
 }
 
 async function readAll(brokers: readonly string[], topics: Readonly<Record<string, Each>>): Promise<void> {

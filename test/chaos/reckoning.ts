@@ -1,3 +1,4 @@
+import { REPLAYER } from './fleet.ts';
 import { type Freeze, type LifeEnd, type Logged, type Sighting, type TopicContents } from './sightings.ts';
 
 /** What is compared: what Kafka holds, what was asked of the service, and what befell the connectors. */
@@ -8,6 +9,16 @@ export interface Evidence {
   /** In order of `startedMs`. */
   readonly sightings: readonly Sighting[];
   readonly freezes: readonly Freeze[];
+  /** What the connectors have said is missing. */
+  readonly gaps: readonly Gap[];
+}
+
+/** Offsets of a partition that a connector says it could not read: from `from`, below `to`. */
+export interface Gap {
+  readonly topic: 'created' | 'authorized';
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Requests of one kind for an id that had been asked for before, beyond its records in the topic. */
@@ -24,9 +35,19 @@ export interface Repeat {
   readonly isRetry: boolean;
 }
 
+/** Two payments of a customer that were at the service at once. */
+export interface Meeting {
+  readonly before: Sighting;
+  readonly now: Sighting;
+}
+
+const MEETINGS_KEPT = 20;
+
 /** The promises, each as the number of times it was broken, and what is only counted. */
 export interface Reckoned {
   readonly payments: number;
+  /** Customers whose records are in several partitions, because the topics grew: their order is nobody's promise. */
+  readonly movedCustomers: number;
   readonly statuses: number;
   /** Acknowledged to the producer and not in the topic: the brokers' loss, not the connector's. */
   readonly lostByKafka: number;
@@ -35,8 +56,12 @@ export interface Reckoned {
   /** Payments without a score record. */
   readonly notPublished: number;
   readonly letters: number;
+  /** Payments that were deleted before they were read, and no connector has said so. */
+  readonly unreportedGaps: number;
   /** Two different payments of a customer at the service at once. */
   readonly overlaps: number;
+  /** The first few of them. */
+  readonly met: readonly Meeting[];
   /** One customer, or one status, at the service for two lives at once. */
   readonly twoOwners: number;
   /** First scorings of a customer's payments in another order than their records. */
@@ -48,29 +73,39 @@ export interface Reckoned {
   readonly repeats: readonly Repeat[];
 }
 
-export function reckon({ topics, acknowledged, sightings, freezes }: Evidence): Reckoned {
+export function reckon({ topics, acknowledged, sightings: all, freezes, gaps }: Evidence): Reckoned {
+  // A replay sends again what it likes, beside the live traffic, and promises nothing of an order.
+  const sightings = all.filter(({ owner }) => !owner.startsWith(`${String(REPLAYER)}.`));
   const scores = sightings.filter(({ kind }) => kind === 'score');
   const updates = sightings.filter(({ kind }) => kind === 'sync');
   const scoresById = groupBy(scores, ({ transId }) => transId);
   const updatesById = groupBy(updates, ({ transId }) => transId);
-  const byKey = groupBy(scores, ({ key }) => key ?? '');
+  const moved = movedKeys(topics.created);
+  const byKey = groupBy(
+    scores.filter(({ key }) => !moved.has(key ?? '')),
+    ({ key }) => key ?? '',
+  );
+  const keyOf = new Map(topics.created.map(({ transId, key }) => [transId, key]));
   const created = groupBy(topics.created, ({ transId }) => transId);
   const authorized = groupBy(topics.authorized, ({ transId }) => transId);
+  const gone = new Set(topics.erased.flatMap(({ transId }) => (isAnswered(scoresById.get(transId)) ? [] : [transId])));
   const met = meetings([...byKey.values(), ...updatesById.values()]);
   return {
     payments: created.size,
+    movedCustomers: moved.size,
     statuses: authorized.size,
     lostByKafka:
-      count(acknowledged.payments, (id) => !created.has(id)) +
+      count(acknowledged.payments, (id) => !created.has(id) && !gone.has(id)) +
       count(acknowledged.statuses, (id) => !authorized.has(id)),
-    notScored: count(created.keys(), (id) => !isAnswered(scoresById.get(id))),
+    notScored: count(created.keys(), (id) => !isAnswered(scoresById.get(id)) && !gone.has(id)),
     notReported: count(authorized.keys(), (id) => !isAnswered(updatesById.get(id))),
-    notPublished: count(created.keys(), (id) => !topics.scored.has(id)),
+    notPublished: count(created.keys(), (id) => !topics.scored.has(id) && !gone.has(id)),
     letters: topics.letters,
-    overlaps: met.overlaps,
-    twoOwners: met.twoOwners,
+    unreportedGaps: count(topics.erased, (record) => gone.has(record.transId) && !isIn(gaps, record)),
+    ...met,
     disorders: disordersOf(byKey.values(), created),
     early: count(updatesById, ([id, [first]]) => {
+      if (gone.has(id) || moved.has(keyOf.get(id) ?? '')) return false;
       const scored = scoresById.get(id)?.[0];
       return scored === undefined || (first !== undefined && first.startedMs < scored.startedMs);
     }),
@@ -81,21 +116,8 @@ export function reckon({ topics, acknowledged, sightings, freezes }: Evidence): 
 
 /** By promise: how often it was broken. Empty: everything is as promised. */
 export function broken(found: Reckoned): Readonly<Record<string, number>> {
-  const { lostByKafka, notScored, notReported, notPublished, letters, overlaps, twoOwners, disorders, early, late } =
-    found;
-  const all = {
-    lostByKafka,
-    notScored,
-    notReported,
-    notPublished,
-    letters,
-    overlaps,
-    twoOwners,
-    disorders,
-    early,
-    late,
-  };
-  return Object.fromEntries(Object.entries(all).filter(([, times]) => times > 0));
+  const { payments: _, statuses: __, repeats: ___, movedCustomers: ____, met: _____, ...promises } = found;
+  return Object.fromEntries(Object.entries(promises).filter(([, times]) => times > 0));
 }
 
 /**
@@ -111,19 +133,39 @@ export function repeatsAfter(end: LifeEnd, repeats: readonly Repeat[]): readonly
   return repeats.filter(({ first, again, atMs }) => first === end.owner && again !== end.owner && atMs >= end.atMs);
 }
 
+function movedKeys(created: readonly Logged[]): ReadonlySet<string> {
+  const partitions = new Map<string, number>();
+  const moved = new Set<string>();
+  for (const { key, partition } of created) {
+    if ((partitions.get(key) ?? partition) !== partition) moved.add(key);
+    partitions.set(key, partition);
+  }
+  return moved;
+}
+
+function isIn(gaps: readonly Gap[], { partition, offset }: Logged): boolean {
+  return gaps.some(
+    (gap) => gap.topic === 'created' && gap.partition === partition && gap.from <= offset && offset < gap.to,
+  );
+}
+
 function isAnswered(sightings: readonly Sighting[] | undefined): boolean {
   return sightings?.some(({ status }) => status === 200) === true;
 }
 
 /** Requests that came while another one of the same group was open. A retry of the same id by the same life is none. */
-function meetings(groups: Iterable<readonly Sighting[]>): { overlaps: number; twoOwners: number } {
-  const found = { overlaps: 0, twoOwners: 0 };
+function meetings(groups: Iterable<readonly Sighting[]>): Pick<Reckoned, 'overlaps' | 'twoOwners' | 'met'> {
+  const found = { overlaps: 0, twoOwners: 0, met: [] as Meeting[] };
   for (const group of groups) {
     let open: readonly Sighting[] = [];
     for (const now of group) {
       open = open.filter(({ endedMs }) => (endedMs ?? Infinity) > now.startedMs);
       if (open.some(({ owner }) => owner !== now.owner)) found.twoOwners += 1;
-      if (open.some(({ transId }) => transId !== now.transId)) found.overlaps += 1;
+      const other = open.find(({ transId }) => transId !== now.transId);
+      if (other !== undefined) {
+        found.overlaps += 1;
+        if (found.met.length < MEETINGS_KEPT) found.met.push({ before: other, now });
+      }
       open = [...open, now];
     }
   }

@@ -1,26 +1,18 @@
 import { type Outcome } from './campaign.ts';
-import { type Deeds } from './nemesis.ts';
-import { broken, killBound, type Repeat, repeatsAfter } from './reckoning.ts';
+import { type Check, checksOf, explainedBy, type KillRound, killRounds, takeovers } from './checks.ts';
+import { type Meeting } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
-import { type LifeEnd } from './sightings.ts';
 import { type StuckRound } from './stuck.ts';
-
-/** The repeats of one kill against what it may cause. */
-export interface KillRound {
-  readonly owner: string;
-  readonly scorings: number;
-  readonly updates: number;
-  readonly bound: number;
-  /** How long before the kill the oldest of them had been answered; 0: none had. */
-  readonly oldestMs: number;
-}
 
 /** One campaign in figures. */
 export interface Report {
   readonly scenario: Scenario;
+  readonly checks: readonly Check[];
   /** By promise, how often it was broken; empty: none. */
   readonly broken: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
+  /** The first payments that met another one of their customer at the service. */
+  readonly met: readonly Meeting[];
   readonly kills: readonly KillRound[];
   readonly stuckRounds: readonly StuckRound[];
   /** Repeats that no kill and no stop explains, by kind and the lives that asked before and again. */
@@ -29,7 +21,8 @@ export interface Report {
   readonly events: Readonly<Record<string, number>>;
 }
 
-const TELLING = new Set([
+/** Events that tell of faults and of what was done about them. */
+const TELLING: ReadonlySet<string> = new Set([
   'partitions_assigned',
   'barrier_incomplete',
   'source_failed',
@@ -39,56 +32,31 @@ const TELLING = new Set([
   'offset_map_ignored',
   'writer_retry',
   'flow_broken',
+  'login',
   'fatal',
 ]);
 
-/** What must have happened for a campaign of a scenario to count. */
-const MUST_HAPPEN: Readonly<Record<Scenario, readonly (keyof Deeds)[]>> = {
-  clean: ['starts', 'cleanStops'],
-  kill: ['kills', 'killsInFlight'],
-  broker: ['nodeKills', 'leaderMoves'],
-  freeze: ['freezes'],
-  stuck: ['kills', 'killsInFlight', 'stuckKills'],
-  mixed: ['kills', 'cleanStops', 'freezes', 'nodeKills', 'leaderMoves'],
-  brief: ['kills', 'cleanStops', 'freezes', 'nodeKills', 'leaderMoves'],
-};
-
 /** The figures of a campaign, and which promises it found broken. */
 export function reportOf(scenario: Scenario, outcome: Outcome): Report {
-  const { deeds, found, ends, stalls, settledMs, sightings, windowMs, stuckRounds } = outcome;
+  const { deeds, found, mail, stalls, settledMs, stuckRounds } = outcome;
   const read = found.repeats.filter(({ isRetry }) => !isRetry);
-  const kills = ends
-    .filter(({ how }) => how === 'kill')
-    .map((end) => {
-      const repeats = repeatsAfter(end, read);
-      const oldestMs = Math.round(
-        Math.max(0, ...repeats.map(({ firstEndedMs }) => end.atMs - (firstEndedMs ?? end.atMs))),
-      );
-      const { scorings, updates } = byKind(repeats);
-      return { owner: end.owner, scorings, updates, bound: killBound(end, sightings, windowMs), oldestMs };
-    });
-  const explained = (how: LifeEnd['how']): readonly Repeat[] =>
-    ends.filter((end) => end.how === how).flatMap((end) => repeatsAfter(end, read));
-  const [afterKills, afterStops] = [explained('kill'), explained('stop')];
+  const [afterKills, afterStops] = [explainedBy('kill', outcome), explainedBy('stop', outcome)];
   const known = new Set([...afterKills, ...afterStops]);
   const elsewhere = read.filter((repeat) => !known.has(repeat));
-  const { repeats: _, ...counts } = found;
+  const { repeats: _, met, ...counts } = found;
+  const checks = checksOf(scenario, outcome);
   return {
     scenario,
-    broken: {
-      ...broken(found),
-      ...mustBeNone('notSettled', settledMs === null ? 1 : 0),
-      ...mustBeNone('crashes', ends.filter(({ how }) => how === 'crash').length),
-      ...mustBeNone('uncleanStops', deeds.unclean),
-      ...mustBeNone('doubledWithoutFault', scenario === 'clean' ? read.length : 0),
-      ...mustBeNone('killsOverBound', kills.filter((kill) => kill.scorings + kill.updates > kill.bound).length),
-      ...mustBeNone('aboveStuckOverBound', stuckRounds.filter((round) => round.repeatedAbove > round.bound).length),
-      ...Object.fromEntries(MUST_HAPPEN[scenario].filter((deed) => deeds[deed] === 0).map((deed) => [`no ${deed}`, 1])),
-      ...mustBeNone('noTakeover', scenario === 'freeze' ? outcome.freezes.length - takeovers(outcome) : 0),
-    },
+    checks,
+    broken: Object.fromEntries(
+      checks.filter(({ isBroken }) => isBroken).map(({ name, found: times }) => [name, times]),
+    ),
     figures: {
       ...deeds,
+      ...Object.fromEntries(outcome.recoveries.map(({ name, times }) => [name, times])),
       ...counts,
+      ...mail,
+      forgedRefused: outcome.forgedRefused,
       doubled: read.length,
       afterKills: afterKills.length,
       afterStops: afterStops.length,
@@ -99,46 +67,35 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
       takeovers: takeovers(outcome),
       longestStallMs: Math.round(stalls.longestStallMs),
       longestWaitMs: Math.round(stalls.longestWaitMs),
+      peakMegabytes: Math.round(outcome.peakBytes / 1_048_576),
       settledMs: settledMs ?? outcome.settleLimitMs,
+      probeMs: outcome.probeMs ?? 0,
     },
-    kills,
+    met,
+    kills: killRounds(scenario, outcome),
     stuckRounds,
     elsewhere: tally(elsewhere.map(({ kind, first, again }) => `${kind} ${first} then ${again}`)),
     events: eventsOf(outcome),
   };
 }
 
-/** Freezes during which another life was at work for a customer of the frozen one. */
-function takeovers({ freezes, sightings }: Outcome): number {
-  return freezes.filter(({ owner, fromMs, toMs }) => {
-    const keys = new Set<string>();
-    for (const { owner: asks, key, startedMs } of sightings) {
-      if (key === null) continue;
-      if (asks === owner && startedMs < fromMs) keys.add(key);
-      else if (asks !== owner && startedMs > fromMs && startedMs < toMs && keys.has(key)) return true;
-    }
-    return false;
-  }).length;
-}
-
 function eventsOf({ log }: Outcome): Record<string, number> {
   const told = log.filter(({ event }) => TELLING.has(event));
-  return tally(told.flatMap(({ event, fields }) => Array<string>(1 + Number(fields['repeats'] ?? 0)).fill(event)));
+  return tally(
+    told.flatMap(({ event, fields }) => Array<string>(1 + Number(fields['repeats'] ?? 0)).fill(nameOf(event, fields))),
+  );
+}
+
+/** A hold by its cause, a login by its result. */
+function nameOf(event: string, fields: Readonly<Record<string, unknown>>): string {
+  const more = fields['cause'] ?? fields['result'] ?? fields['why'];
+  return typeof more === 'string' ? `${event} ${more}` : event;
 }
 
 function tally(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
-}
-
-function byKind(repeats: readonly Repeat[]): Pick<KillRound, 'scorings' | 'updates'> {
-  const scorings = repeats.filter(({ kind }) => kind === 'score').length;
-  return { scorings, updates: repeats.length - scorings };
-}
-
-function mustBeNone(promise: string, times: number): Record<string, number> {
-  return times > 0 ? { [promise]: times } : {};
 }
 
 /** The report as lines for people. */
@@ -151,7 +108,7 @@ export function reportLines({
   elsewhere,
   events,
 }: Report): readonly string[] {
-  const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(18)} ${String(value).padStart(8)}`);
+  const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(30)} ${String(value).padStart(8)}`);
   const rounds = kills.map(
     ({ owner, scorings, updates, bound, oldestMs }) =>
       `${owner}: ${String(scorings)} + ${String(updates)} of at most ${String(bound)}, oldest ${String(oldestMs)} ms`,

@@ -1,31 +1,38 @@
 import { type Draw } from '../../src/kernel/clock.ts';
 import { seededDraw } from '../../src/sandbox/service/chance.ts';
+import { type Act } from './acts.ts';
+import { deckOf, type Kind, makersOf, NODE_DOWN_MS } from './makers.ts';
 
-export const SCENARIOS = ['clean', 'kill', 'broker', 'freeze', 'stuck', 'mixed', 'brief'] as const;
-export type Scenario = (typeof SCENARIOS)[number];
+/** Every scenario, in one line for `--help`. */
+export const MEANINGS = {
+  clean: 'SIGTERM and start, from 1 connector to 4 and back to 1',
+  kill: 'kill -9 of connectors',
+  broker: 'kill -9 of nodes, so that their partitions are led by others',
+  freeze: 'SIGSTOP of connectors beyond their session, then SIGCONT',
+  stuck: 'one payment sticks; kill -9 when thousands have finished above it',
+  mixed: 'clean, kill, broker and freeze, one about every session + 4 s',
+  network: 'connectors cut off from one node, from the coordinator or from the service: silent, cut, half-open, slow',
+  service: 'the service and its login are ill, in every way there is, one after the other',
+  reviews: 'floods of webhooks, valid and forged, while connectors and nodes are killed',
+  clock: 'the clock of a connector jumps by half an hour or 13 h, and back',
+  cramped: 'connectors with few open files or a small heap, killed at times',
+  roll: 'every connector restarted in turn, nodes and the coordinator killed beside it',
+  registry: 'the registry is away while connectors start',
+  replay: 'replays beside live traffic, connectors killed meanwhile',
+  grown: 'both topics get more partitions under load',
+  erased: 'records are deleted before they were read',
+  mirrored: 'the commits of the group get the maps of another cluster beside them',
+  all: 'everything but stuck, grown, erased and mirrored, one about every session + 4 s',
+  brief: 'restart, kill, broker kill and freeze within 22 s',
+  slice: 'the coordinator unreachable, an ill service, a kill and a flood of webhooks within 25 s',
+} as const;
+
+export type Scenario = keyof typeof MEANINGS;
+export const SCENARIOS = Object.keys(MEANINGS) as readonly Scenario[];
 
 export function isScenario(text: string): text is Scenario {
   return SCENARIOS.some((scenario) => scenario === text);
 }
-
-/** One thing that is done to one process. Connectors and nodes are numbered from 1. */
-export type Act =
-  | { readonly do: 'start'; readonly connector: number }
-  /** SIGTERM, and its end is waited for. */
-  | { readonly do: 'stop'; readonly connector: number }
-  /** SIGTERM, and a start `downMs` after its end. */
-  | { readonly do: 'restart'; readonly connector: number; readonly downMs: number }
-  /** SIGKILL, and a start `downMs` after. */
-  | { readonly do: 'kill'; readonly connector: number; readonly downMs: number }
-  /** SIGSTOP, and SIGCONT `forMs` after. */
-  | { readonly do: 'freeze'; readonly connector: number; readonly forMs: number }
-  /**
-   * The next payment that is asked about gets no good answer for `forMs`. When enough has finished above it, and `phaseMs`
-   * later, SIGKILL of the connector that works on its partition, and a start `downMs` after.
-   */
-  | { readonly do: 'stick'; readonly forMs: number; readonly phaseMs: number; readonly downMs: number }
-  /** SIGKILL of a node, of those that lead partitions then the first, second or third, and a start `downMs` after. */
-  | { readonly do: 'kill_node'; readonly node: number; readonly downMs: number };
 
 export interface Step {
   /** Since the beginning of the traffic. */
@@ -52,13 +59,30 @@ export interface PlanOptions {
 
 /** Traffic without a fault, at the beginning. */
 const CALM_MS = 3000;
-const NODES = 3;
 /** A payment that sticks is stuck for this long and a session: who is killed in the middle of it is succeeded before its end. */
 const STUCK_MS = 54_000;
 /** Longer than the interval of commits, so that a kill meets any moment of it. */
 const PHASE_MS = 500;
-/** Other nodes lead its partitions only after its own session of 6 s. */
-const NODE_DOWN_MS: readonly [number, number] = [7000, 10_000];
+/** How far apart faults begin on average, and of what kinds they are: all kinds come before one comes again. */
+const MIXES: Partial<
+  Record<Scenario, { readonly of: readonly Kind[]; readonly everyMs: (sessionMs: number) => number }>
+> = {
+  network: { of: ['wire'], everyMs: (sessionMs) => 2.2 * sessionMs },
+  service: { of: ['ill'], everyMs: () => 15_000 },
+  reviews: { of: ['flood', 'kill', 'node', 'restart', 'wire'], everyMs: (sessionMs) => 4000 + sessionMs },
+  clock: { of: ['jump', 'jump', 'jump', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
+  cramped: { of: ['cramp', 'cramp', 'kill'], everyMs: (sessionMs) => 8000 + sessionMs },
+  roll: { of: ['roll', 'coordinator', 'roll', 'node'], everyMs: (sessionMs) => 9000 + 2 * sessionMs },
+  registry: { of: ['registry', 'kill'], everyMs: (sessionMs) => 6000 + sessionMs },
+  replay: { of: ['replay', 'kill', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
+  all: {
+    of: [
+      ...(['kill', 'restart', 'freeze', 'node', 'coordinator', 'wire', 'wire', 'wire', 'registry'] as const),
+      ...(['ill', 'ill', 'ill', 'jump', 'cramp', 'flood', 'roll', 'replay'] as const),
+    ],
+    everyMs: (sessionMs) => 4000 + sessionMs,
+  },
+};
 /** From 1 connector to 2, to 4, and back to 1. */
 const CLEAN_CYCLE: readonly Act[] = [
   { do: 'start', connector: 2 },
@@ -74,6 +98,8 @@ export function planOf(options: PlanOptions): Plan {
   const { scenario, forMs, connectors, sessionMs } = options;
   const draw = seededDraw(options.seed);
   if (scenario === 'brief') return briefPlan(sessionMs);
+  if (scenario === 'slice') return slicePlan(options, draw);
+  if (scenario === 'grown') return grownPlan(options, draw);
   const { everyMs, next } = makerOf(options, draw);
   const steps: Step[] = [];
   for (let atMs = CALM_MS; atMs < forMs; atMs += everyMs * (0.8 + 0.4 * draw())) {
@@ -87,34 +113,33 @@ interface Maker {
   readonly next: (index: number) => Act;
 }
 
-function makerOf({ scenario, connectors, sessionMs }: PlanOptions, draw: Draw): Maker {
-  const connector = (): number => 1 + Math.floor(draw() * connectors);
+function makerOf(options: PlanOptions, draw: Draw): Maker {
+  const { scenario, sessionMs } = options;
+  const make = makersOf(options, draw);
+  const mix = MIXES[scenario];
+  if (mix !== undefined) {
+    const kind = deckOf(draw, mix.of);
+    return { everyMs: mix.everyMs(sessionMs), next: () => make[kind()]() };
+  }
   const between = (least: number, most: number): number => Math.round(least + draw() * (most - least));
-  const kill = (): Act => ({ do: 'kill', connector: connector(), downMs: between(0, 2000) });
-  const freeze = (): Act => ({
-    do: 'freeze',
-    connector: connector(),
-    forMs: between(1.3 * sessionMs, 2 * sessionMs),
-  });
-  const killNode = (downMs: number): Act => ({ do: 'kill_node', node: 1 + Math.floor(draw() * NODES), downMs });
-  const restart = (): Act => ({ do: 'restart', connector: connector(), downMs: between(0, 1500) });
   switch (scenario) {
     case 'kill':
-      return { everyMs: 1.5 * sessionMs + 3000, next: kill };
+      return { everyMs: 1.5 * sessionMs + 3000, next: make.kill };
     case 'broker':
-      return { everyMs: 13_000 + 0.5 * sessionMs, next: () => killNode(between(...NODE_DOWN_MS)) };
+      return { everyMs: 13_000 + 0.5 * sessionMs, next: make.node };
     case 'freeze':
-      return { everyMs: 2 * sessionMs + 4000, next: freeze };
+      return { everyMs: 2 * sessionMs + 4000, next: make.freeze };
     case 'stuck': {
       const forMs = STUCK_MS + sessionMs;
       const next = (): Act => ({ do: 'stick', forMs, phaseMs: between(0, PHASE_MS), downMs: between(0, 2000) });
       return { everyMs: forMs + sessionMs, next };
     }
     case 'mixed':
-      return {
-        everyMs: 4000 + sessionMs,
-        next: () => pick(draw, [kill, restart, freeze, () => killNode(between(...NODE_DOWN_MS))]),
-      };
+      return { everyMs: 4000 + sessionMs, next: () => pick(draw, [make.kill, make.restart, make.freeze, make.node]) };
+    case 'mirrored':
+      return { everyMs: 12_000 + sessionMs, next: () => ({ do: 'mirror' }) };
+    case 'erased':
+      return { everyMs: 12_000 + sessionMs, next: () => ({ do: 'erase', partition: between(0, 11) }) };
     default:
       return { everyMs: 2500 + 0.25 * sessionMs, next: (index) => cleanAct(index) };
   }
@@ -137,6 +162,30 @@ function briefPlan(sessionMs: number): Plan {
     { atMs: 7000 + sessionMs, act: { do: 'freeze', connector: 1, forMs: Math.round(1.3 * sessionMs) } },
   ];
   return { connectors: 2, steps, endMs: Math.round(8000 + 2.3 * sessionMs) };
+}
+
+/** What `npm test` can afford of the rest: a coordinator that is not reached, an ill service, a kill, webhooks. */
+function slicePlan({ sessionMs }: PlanOptions, draw: Draw): Plan {
+  const node = 1 + Math.floor(draw() * 3);
+  const steps: readonly Step[] = [
+    { atMs: 1000, act: { do: 'flood', perSecond: 100, forMs: 12_000 } },
+    { atMs: 2000, act: { do: 'wire', connector: 1, to: 'coordinator', node, fault: 'silent', forMs: 1.5 * sessionMs } },
+    { atMs: 3000 + 1.5 * sessionMs, act: { do: 'ill', ill: 'unavailable', forMs: 5000 } },
+    { atMs: 8500 + 1.5 * sessionMs, act: { do: 'kill', connector: 2, downMs: 500 } },
+  ];
+  return { connectors: 2, steps, endMs: Math.round(10_000 + 1.5 * sessionMs) };
+}
+
+/** Both topics grow once, between two kills. */
+function grownPlan(options: PlanOptions, draw: Draw): Plan {
+  const { forMs, connectors } = options;
+  const make = makersOf(options, draw);
+  const steps: readonly Step[] = [
+    { atMs: CALM_MS, act: make.kill() },
+    { atMs: Math.round(CALM_MS + forMs / 6), act: { do: 'grow', by: 6 } },
+    { atMs: Math.round(CALM_MS + forMs / 2), act: make.restart() },
+  ];
+  return { connectors, steps: steps.filter(({ atMs }) => atMs < forMs), endMs: forMs };
 }
 
 function pick(draw: Draw, makers: readonly (() => Act)[]): Act {

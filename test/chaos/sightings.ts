@@ -10,8 +10,29 @@ export interface Sighting {
   readonly startedMs: number;
   /** The answer left, or the connection was gone; null: still open. */
   readonly endedMs: number | null;
-  /** Null: it never left, because the client was gone. */
+  /** Null: no answer that counts; it never left, because the client was gone, or it was none by intent. */
   readonly status: number | null;
+}
+
+/** One login, as seen at the service's door. `performance.now()`. */
+export interface Login {
+  readonly owner: string;
+  readonly startedMs: number;
+  /** Null: still open. */
+  readonly endedMs: number | null;
+  /** Null: it never left. */
+  readonly status: number | null;
+}
+
+/** A webhook and what became of it. */
+export interface Letter {
+  readonly id: string;
+  /** Not signed by the service: it must never be accepted. */
+  readonly isForged: boolean;
+  /** When its first attempt left; `performance.now()`. */
+  readonly atMs: number;
+  /** Of each attempt; null: no answer. */
+  readonly answers: readonly (number | null)[];
 }
 
 /** A record that is in a topic. Times: milliseconds since 1970. */
@@ -28,6 +49,11 @@ export interface TopicContents {
   readonly authorized: readonly Logged[];
   /** The trans_ids of the score records. */
   readonly scored: ReadonlySet<string>;
+  /** The trans_ids of the review records; one that is there twice is counted in `reviewRecords`. */
+  readonly reviewed: ReadonlySet<string>;
+  readonly reviewRecords: number;
+  /** Records that were deleted before the end, by topic, partition and offset; no longer in the topics above. */
+  readonly erased: readonly Logged[];
   /** Letters in any dead-letter topic. */
   readonly letters: number;
 }

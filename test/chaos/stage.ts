@@ -8,9 +8,18 @@ import { type ReleaseStack } from '../../src/lifecycle/release-stack.ts';
 import { type KafkaNode } from '../../src/sandbox/broker/node.ts';
 import { Run } from '../../src/sandbox/broker/run.ts';
 import { startKafka } from '../../src/sandbox/broker/start.ts';
+import { createPostWebhook } from '../../src/sandbox/service/post-webhook.ts';
+import { seededDraw } from '../../src/sandbox/service/chance.ts';
 import { type ScreeningService, startScreeningService } from '../../src/sandbox/service/screening-service.ts';
+import { type BugName } from './bugs/bugs.ts';
+import { ClusterView } from './cluster-view.ts';
+import { Eraser } from './eraser.ts';
 import { Fleet } from './fleet.ts';
+import { isNoAnswer } from './ills.ts';
+import { Links } from './links.ts';
+import { Mail } from './mail.ts';
 import { StuckPayment } from './stuck.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 import { Witness } from './witness.ts';
 
 export interface StageOptions {
@@ -19,6 +28,9 @@ export interface StageOptions {
   readonly seed: number;
   /** Of each topic. */
   readonly partitions: number;
+  /** The most connectors there can be. */
+  readonly connectors: number;
+  readonly bug: BugName | null;
   /** A registry that runs already; null: one is started. */
   readonly registryUrl: string | null;
   readonly opened: ReleaseStack;
@@ -34,7 +46,17 @@ export interface Stage {
   readonly stuck: StuckPayment;
   readonly fleet: Fleet;
   readonly writer: KafkaWriter;
+  readonly links: Links;
+  readonly view: ClusterView;
+  readonly mail: Mail;
+  readonly eraser: Eraser;
 }
+
+/** Retries of webhooks come this many times sooner than the service's own: 0.1 s, 0.6 s, 2.9 s, 14 s. */
+const MAIL_SPEED = 40;
+/** Not anybody's: made up for the campaign, and looked for in all that the connectors print. */
+export const WEBHOOK_SECRET = 'of-the-chaos-endpoint-8f3a61c07d';
+const WEBHOOK_PATH = '/webhooks/fraud';
 
 /** Starts three nodes, a registry and the screening service, and makes topics and schemas; no connector yet. */
 export async function setStage(options: StageOptions): Promise<Stage> {
@@ -44,8 +66,13 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     witness.close();
     await Promise.resolve();
   });
+  const links = await Links.open(options.connectors, systemClock);
+  opened.push('wires', async () => {
+    await links.close();
+  });
+  const { detours } = links;
   const [kafka, service] = await Promise.all([
-    startKafka({ nodes: 3, registry: registryUrl === null, env: process.env, say }).then((started) => {
+    startKafka({ nodes: 3, registry: registryUrl === null, env: process.env, say, detours }).then((started) => {
       opened.push('brokers', async () => {
         await started.stop();
       });
@@ -59,11 +86,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     }),
   ]);
   service.faults.set({ latencyMs });
+  witness.isSpoilt = (kind) => isNoAnswer(service.faults.get().answer, kind);
   const stuck = new StuckPayment(service.faults);
   witness.onPayment = (sighting) => {
     stuck.meet(sighting);
   };
-  const env = environment(options, { ...kafka, registryUrl: registryUrl ?? kafka.registryUrl, service });
+  const ends = { nodes: kafka.nodes, registryUrl: registryUrl ?? kafka.registryUrl, serviceUrl: service.baseUrl };
+  links.lead(ends);
+  const env = environment(options, { ...kafka, registryUrl: ends.registryUrl, service });
   const { config } = loadConfig({ env, readFile: () => '' });
   await prepareTopics(config, systemClock, options.partitions);
   const run = await Run.open();
@@ -75,8 +105,23 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     env,
     say,
     sessionMs: options.sessionMs,
-    urlOf: (owner) => witness.urlOf(service.baseUrl, owner),
+    bug: options.bug,
+    envOf: (number, owner) => {
+      const through = links.envOf(number);
+      return {
+        KAFKA_BROKERS: through.brokers,
+        SCHEMA_REGISTRY_URL: through.registryUrl,
+        SERVICE_BASE_URL: witness.urlOf(through.serviceUrl, owner),
+      };
+    },
   });
+  const view = new ClusterView({
+    brokers: kafka.brokers,
+    groupId: config.kafka.groupId,
+    topics: [config.topics.created, config.topics.authorized],
+  });
+  const mail = await openMail({ fleet, seed, opened });
+  const eraser = new Eraser({ config, view, witness });
   const writer = createKafkaWriter({
     client: kafkaOf(config, silent),
     clock: systemClock,
@@ -87,7 +132,35 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     await writer.close();
   });
   await writer.connect();
-  return { config, nodes: kafka.nodes, service, witness, stuck, fleet, writer };
+  return { config, nodes: kafka.nodes, service, witness, stuck, fleet, writer, links, view, mail, eraser };
+}
+
+/** The service's webhooks, by way of a load balancer that knows which connectors are there. */
+async function openMail({
+  fleet,
+  seed,
+  opened,
+}: Pick<StageOptions, 'seed' | 'opened'> & { readonly fleet: Fleet }): Promise<Mail> {
+  const door = await TcpProxy.open({ clock: systemClock, target: () => fleet.webhookPort() });
+  opened.push('door of the webhooks', async () => {
+    await door.close();
+  });
+  const { post, close } = createPostWebhook();
+  const url = `http://127.0.0.1:${String(door.port)}${WEBHOOK_PATH}`;
+  const mail = new Mail({
+    url: () => url,
+    secret: WEBHOOK_SECRET,
+    speed: MAIL_SPEED,
+    post,
+    clock: systemClock,
+    draw: seededDraw(seed),
+  });
+  opened.push('webhooks', async () => {
+    mail.close();
+    close();
+    await Promise.resolve();
+  });
+  return mail;
 }
 
 /** The harness's own clients say nothing: what there is to see is the connectors'. */
@@ -102,7 +175,10 @@ function environment(
   const { brokers, registryUrl, service } = parts;
   return {
     ACCOUNT: 'chaos',
-    FLOWS: 'scoring,sync',
+    FLOWS: 'scoring,sync,reviews',
+    WEBHOOK_HOST: '127.0.0.1',
+    WEBHOOK_PATH,
+    WEBHOOK_SECRETS: WEBHOOK_SECRET,
     KAFKA_BROKERS: brokers.join(','),
     KAFKA_GROUP_ID: 'chaos',
     KAFKA_SESSION_TIMEOUT_MS: String(sessionMs),

@@ -1,13 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { type Sighting } from './sightings.ts';
+import { type Login, type Sighting } from './sightings.ts';
 
 const STARTED = 'http.server.request.start';
 /** The first part of the path names who asks; the service never sees it. */
 const OWNED = /^\/life\/([\d.]+)(\/.*)$/u;
 
 type Draft = { -readonly [F in keyof Sighting]: Sighting[F] };
+type LoginDraft = { -readonly [F in keyof Login]: Login[F] };
 
 /**
  * Stands at the door of the screening service in this process and keeps who asked what and when, whatever the service's
@@ -15,6 +16,9 @@ type Draft = { -readonly [F in keyof Sighting]: Sighting[F] };
  */
 export class Witness {
   readonly #sightings: Draft[] = [];
+  readonly #logins: LoginDraft[] = [];
+  /** Whether what is answered now is no good answer, whatever its status. */
+  isSpoilt: (kind: Sighting['kind']) => boolean = () => false;
   /** Told of each payment in the same breath in which the service reads it. */
   onPayment: (sighting: Sighting) => void = () => undefined;
   readonly #onStart = (message: unknown): void => {
@@ -35,6 +39,10 @@ export class Witness {
     return this.#sightings;
   }
 
+  get logins(): readonly Login[] {
+    return this.#logins;
+  }
+
   /** Requests for records of a life that are being answered. */
   openOf(owner: string): number {
     return this.#sightings.reduce((open, each) => (each.endedMs === null && each.owner === owner ? open + 1 : open), 0);
@@ -49,12 +57,14 @@ export class Witness {
     if (owner === undefined || path === undefined) return;
     request.url = path;
     const kind = request.method === 'PATCH' ? 'sync' : 'score';
+    if (path.endsWith('/sessions')) this.#meetLogin(owner, response);
     if (!path.endsWith('/transaction')) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.once('end', () => {
       const drafts = draftsOf({ kind, owner, body: Buffer.concat(chunks), startedMs: performance.now() });
       this.#sightings.push(...drafts);
+      const isSpoilt = this.isSpoilt(kind);
       if (kind === 'score') for (const draft of drafts) this.onPayment(draft);
       const end = (status: number | null): void => {
         const endedMs = performance.now();
@@ -63,11 +73,22 @@ export class Witness {
         }
       };
       response.once('finish', () => {
-        end(response.statusCode);
+        end(isSpoilt ? null : response.statusCode);
       });
       response.once('close', () => {
         end(null);
       });
+    });
+  }
+
+  #meetLogin(owner: string, response: ServerResponse): void {
+    const login: LoginDraft = { owner, startedMs: performance.now(), endedMs: null, status: null };
+    this.#logins.push(login);
+    response.once('finish', () => {
+      login.status = response.statusCode;
+    });
+    response.once('close', () => {
+      login.endedMs = performance.now();
     });
   }
 }
