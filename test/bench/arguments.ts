@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const JOBS = ['ceiling', 'lag', 'engine', 'webhooks', 'ill', 'replay'] as const;
+export const JOBS = ['ceiling', 'lag', 'engine', 'webhooks', 'ill', 'replay', 'scale', 'adaptive', 'metrics'] as const;
 export type Job = (typeof JOBS)[number];
 
 export const KEYS = ['even', 'zipf'] as const;
@@ -13,7 +13,7 @@ export interface BenchArguments {
   readonly keys: readonly Keys[];
   /** Until the service answers. */
   readonly latencyMs: number;
-  /** `webhooks`: how often each is measured; the middle one counts. */
+  /** `webhooks`, `metrics`: how often each is measured; the middle one counts. */
   readonly rounds: number;
   /** How long is measured at most; what comes before and after it is not in it. */
   readonly seconds: number;
@@ -45,6 +45,9 @@ const DEFAULTS: Readonly<
   engine: { latency: '0', seconds: '0', records: '1000000' },
   ill: { latency: '50', seconds: '0', records: '100000' },
   replay: { latency: '0', seconds: '0', records: '1000000' },
+  adaptive: { latency: '50', seconds: '10', records: '1000' },
+  scale: { latency: '50', seconds: '15', records: '600000' },
+  metrics: { latency: '0', seconds: '10', records: '200000' },
   webhooks: { latency: '0', seconds: '10', records: '1000' },
 };
 
@@ -87,7 +90,7 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
     return {
       job,
       keys,
-      latencyMs: number('latency', job === 'ceiling' ? 1 : 0, 10_000),
+      latencyMs: number('latency', job === 'ceiling' || job === 'adaptive' ? 1 : 0, 10_000),
       seconds: number('seconds', job === 'engine' || job === 'ill' || job === 'replay' ? 0 : 5, 3600),
       records: Math.floor(number('records', job === 'ceiling' ? 0 : 1000, 10_000_000)),
       minutes: number('minutes', 0.1, 60),

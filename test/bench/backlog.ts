@@ -33,6 +33,12 @@ export function keyPlan(keys: Keys): KeyPlan {
   return { keys: ZIPF_KEYS, keyOf: () => firstAbove(upTo, draw() * sum) };
 }
 
+/** So many keys, each as likely as any other: the same key comes again soon now and then, as it does in life. */
+export function drawnKeyPlan(keys: number): KeyPlan {
+  const draw = seededDraw(SEED);
+  return { keys, keyOf: () => Math.floor(draw() * keys) };
+}
+
 /** The share of records that the most frequent key really has. */
 export function hottestShare(keyOfRecord: Uint32Array, keys: number): number {
   const counts = new Uint32Array(keys);
@@ -42,31 +48,35 @@ export function hottestShare(keyOfRecord: Uint32Array, keys: number): number {
 
 /**
  * Fills the topic and answers the key of each record. Records of a key are in one partition, in order of their numbers.
- * Values are JSON: `small` of about 100 bytes, else of 704, as a payment has them.
+ * Values are JSON: `small` of about 100 bytes, else of 704, as a payment has them, or as `value` makes them (in latin1).
  */
 export async function fillTopic(options: {
   readonly broker: string;
   readonly records: number;
   readonly keyOf: KeyOf;
   readonly small: boolean;
+  readonly topic?: string;
+  readonly partitions?: number;
+  readonly value?: (record: number, key: number) => string;
 }): Promise<Uint32Array> {
-  const { broker, records, keyOf, small } = options;
+  const { broker, records, keyOf, small, topic = TOPIC, partitions = PARTITIONS } = options;
+  const toValue = options.value ?? ((record: number, key: number): string => valueOf(record, key, small));
   const keyOfRecord = Uint32Array.from({ length: records }, (_, record) => keyOf(record));
   const producer = await BulkProducer.open(broker);
-  const builders = Array.from({ length: PARTITIONS }, () => new BatchBuilder(BATCH_BYTES));
+  const builders = Array.from({ length: partitions }, () => new BatchBuilder(BATCH_BYTES));
   const nowMs = Date.now();
   try {
     for (let record = 0; record < records; record += 1) {
       const key = keyOfRecord[record] ?? 0;
-      const partition = key % PARTITIONS;
+      const partition = key % partitions;
       const builder = builders[partition]!;
-      const value = valueOf(record, key, small);
+      const value = toValue(record, key);
       if (builder.add(nameOfKey(key), value)) continue;
-      await producer.send(TOPIC, partition, builder.take(nowMs));
+      await producer.send(topic, partition, builder.take(nowMs));
       builder.add(nameOfKey(key), value);
     }
     for (const [partition, builder] of builders.entries())
-      if (builder.count > 0) await producer.send(TOPIC, partition, builder.take(nowMs));
+      if (builder.count > 0) await producer.send(topic, partition, builder.take(nowMs));
   } finally {
     producer.close();
   }
@@ -90,7 +100,7 @@ export function valueOf(record: number, key: number, small: boolean): string {
   return small ? `${head},"trans_amt":59.9,"trans_currency":"EUR"}` : head + REST;
 }
 
-function nameOfKey(key: number): string {
+export function nameOfKey(key: number): string {
   return `c${String(key).padStart(6, '0')}`;
 }
 

@@ -7,7 +7,8 @@ const PRODUCE_VERSION = 3;
 const TIMEOUT_MS = 30_000;
 /** Answers of a broker that has not got word of a new topic yet. */
 const NOT_YET: ReadonlySet<number> = new Set([3, 5, 6]);
-const MOST_TRIES = 100;
+/** A thousand new partitions take a small broker a while. */
+const MOST_TRIES = 500;
 const TRY_AGAIN_MS = 200;
 
 /** Sends finished batches to the one broker of a bench, over one connection, one request at a time. */

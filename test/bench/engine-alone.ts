@@ -109,10 +109,21 @@ class SpotSource implements Source {
   }
 }
 
+/** Another flow than the trivial one, and what its records hold. */
+export interface EngineWork {
+  readonly flow: Flow<unknown, unknown>;
+  readonly value: Buffer;
+}
+
 /** Puts so many records through the engine, in this process. */
-export async function measureEngine(partitions: number, keys: number, records: number): Promise<EngineFigures> {
+export async function measureEngine(
+  partitions: number,
+  keys: number,
+  records: number,
+  work: EngineWork = { flow: new TrivialFlow(), value: VALUE },
+): Promise<EngineFigures> {
   const source = new SpotSource(partitions);
-  const flow = new TrivialFlow();
+  const { flow, value } = work;
   const engine = new Engine({
     source,
     flows: new Map([[TOPIC, flow]]),
@@ -140,7 +151,7 @@ export async function measureEngine(partitions: number, keys: number, records: n
       offset: BigInt(from + index),
       timestampMs: 1,
       key: names[(progress.made + index) % keys] ?? null,
-      value: VALUE,
+      value,
       headers: {},
     }));
     progress.made += BATCH;

@@ -11,7 +11,7 @@ import { Run } from '../../src/sandbox/broker/run.ts';
 import { startKafka } from '../../src/sandbox/broker/start.ts';
 import { type FaultSettings } from '../../src/sandbox/service/faults.ts';
 import { type ScreeningService, startScreeningService } from '../../src/sandbox/service/screening-service.ts';
-import { type HealthReport } from '../../src/telemetry/health.ts';
+import { type HealthReport } from '../../src/telemetry/ports.ts';
 import { PARTITIONS } from './backlog.ts';
 import { LAUNCHER, MEMORY_PROBE, type Memory, readMemory, type StageParts } from './stage.ts';
 import { Till } from './till.ts';

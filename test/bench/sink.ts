@@ -25,7 +25,10 @@ export class Sink {
   #head = 0;
   #timer: NodeJS.Timeout | null = null;
   /** Told of every request and answer. */
-  tally: Tally | null = null;
+  tally: Pick<Tally, 'came' | 'left'> | null = null;
+  /** So many requests at once are served; more are answered with 429 at once. */
+  capacity = Infinity;
+  #refused = 0;
 
   private constructor(latencyMs: number) {
     this.#latencyMs = latencyMs;
@@ -44,6 +47,11 @@ export class Sink {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Answered with 429. */
+  get refused(): number {
+    return this.#refused;
   }
 
   async close(): Promise<void> {
@@ -82,6 +90,11 @@ export class Sink {
   }
 
   #meet(due: Due): void {
+    if (this.#due.length - this.#head >= this.capacity) {
+      this.#refused += 1;
+      due.socket.write(TOO_MANY);
+      return;
+    }
     this.tally?.came(due.record);
     if (this.#latencyMs === 0) {
       this.#answer(due);
@@ -112,6 +125,8 @@ export class Sink {
     if (!socket.destroyed) socket.write(SCORE);
   }
 }
+
+const TOO_MANY = Buffer.from('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n');
 
 function answer(body: object): Buffer {
   const text = JSON.stringify(body);

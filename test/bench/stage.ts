@@ -49,8 +49,8 @@ export interface StageParts {
 /** A broker with empty topics, and connectors on demand. */
 export interface Stage {
   readonly broker: string;
-  /** Starts a connector that scores what is in the topic from its beginning, as a group of its own. */
-  readonly connect: (sinkPort: number) => Promise<Measured>;
+  /** Starts a connector that scores what is in the topic from its beginning; without `group` as a group of its own; `more`: options. */
+  readonly connect: (sinkPort: number, group?: string, more?: Readonly<Record<string, string>>) => Promise<Measured>;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
   let started = 0;
   return {
     broker,
-    connect: async (sinkPort) => {
+    connect: async (sinkPort, group, more = {}) => {
       started += 1;
       const memoryFile = join(run.folder, `memory-${String(started)}`);
       const args = [...options.nodeOptions, '--import', MEMORY_PROBE, LAUNCHER, 'run', '--flows', 'scoring'];
@@ -86,7 +86,7 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
           PATH: process.env['PATH'],
           BENCH_MEMORY_FILE: memoryFile,
           KAFKA_BROKERS: broker,
-          KAFKA_GROUP_ID: `bench-${String(process.pid)}-${String(started)}`,
+          KAFKA_GROUP_ID: group ?? `bench-${String(process.pid)}-${String(started)}`,
           KAFKA_START_FROM: 'earliest',
           TOPIC_CREATED: TOPIC,
           TOPIC_SCORES: '',
@@ -97,6 +97,8 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
           SCORING_CONCURRENCY: String(options.concurrency),
           OPS_PORT: '0',
           LOG_LEVEL: 'warn',
+          ...ofTracing(process.env),
+          ...more,
         },
       });
       return {
@@ -106,6 +108,11 @@ export async function setStage({ options, opened, say }: StageParts): Promise<St
       };
     },
   };
+}
+
+/** So that a run can be measured with traces that are told to somebody. */
+function ofTracing(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
 }
 
 /** How Node is started with these arguments, on the core of what is measured if `pin`. */

@@ -1,0 +1,18 @@
+import { type BenchArguments, readArguments } from './arguments.ts';
+import { type CompareArguments, readCompareArguments } from './compare-arguments.ts';
+
+/** What `npm run bench --` is told: a job, or the comparison with rivals, which is what it does without one. */
+export type BenchCommand =
+  | { readonly do: 'compare'; readonly options: CompareArguments }
+  | { readonly do: 'job'; readonly options: BenchArguments };
+
+/** The command, or a text that says what is wrong with it. */
+export function readCommand(args: readonly string[]): BenchCommand | string {
+  const [first] = args;
+  if (first === undefined || first === 'compare' || first.startsWith('--')) {
+    const options = readCompareArguments(first === 'compare' ? args.slice(1) : args);
+    return typeof options === 'string' ? options : { do: 'compare', options };
+  }
+  const options = readArguments(args);
+  return typeof options === 'string' ? options : { do: 'job', options };
+}
