@@ -33,7 +33,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   resilience: { to: ['kernel', 'screening/verdict'], libraries: ['node:buffer', 'p-limit'] },
   mapping: { to: ['kernel'], libraries: ['yaml'] },
   lifecycle: { to: ['kernel'], libraries: [] },
-  config: { to: ['kernel'], libraries: ['node:buffer'] },
+  // Certificates and keys are judged with all else that is configured: arithmetic, no connection.
+  config: { to: ['kernel'], libraries: ['node:buffer', 'node:crypto', 'node:tls'] },
   flows: PROCESSING,
   'flows/scoring': { ...PROCESSING, to: [...PROCESSING.to, 'flows/decode', 'flows/scored'] },
   'flows/sync': { ...PROCESSING, to: [...PROCESSING.to, 'flows/decode', 'flows/scored'] },
@@ -45,6 +46,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'edges/schema-registry': EDGE,
   'edges/screening-api': EDGE,
   'edges/http-server': EDGE,
+  'edges/otel': EDGE,
   'edges/system': { ...EDGE, world: true },
   sandbox: { to: ['screening', 'kernel'], libraries: 'any', world: true },
   app: {

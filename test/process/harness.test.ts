@@ -16,6 +16,7 @@ test(
       connectors: 2,
       rate: 50,
       latencyMs: 50,
+      bug: null,
       registryUrl: inject('kafka').registryUrl,
       say: (line) => said.push(line),
       signal: new AbortController().signal,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { documentedFields, placesIn } from '../docs/status-fields.ts';
 import { type ConnectorProcess } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { PaymentWorld, reckonPayments, somePayments, trade } from '../support/payment-world.ts';
@@ -102,6 +103,35 @@ describe('a connector that ends in mid-traffic', () => {
     const last = ended.at(-1);
     expect(repeatedScorings).toBeLessThanOrEqual(2 * CONCURRENCY + (last?.scorings ?? 0) - (before?.scorings ?? 0));
     expect(repeatedUpdates).toBeLessThanOrEqual(BATCHES * BATCH + (last?.updates ?? 0) - (before?.updates ?? 0));
+    expect(await second.stop()).toMatchObject({ code: 0 });
+  });
+
+  test('by kill -9 while nothing moves: no more is doubled than the bound that it had told', async () => {
+    const first = await (await world.start()).ready();
+    const traffic = trade(world, payments);
+    await inMidTraffic();
+    world.service.faults.set({ latencyMs: 60_000, latencyJitterMs: 0 });
+    await traffic;
+    const bounds = await eventually('nothing moves', async () => {
+      const told = (await first.status())?.duplicateBound ?? [];
+      const scoring = told.find(({ flow }) => flow === 'scoring');
+      return scoring?.inFlight === CONCURRENCY && scoring.unsaved === 0 && told;
+    });
+    await first.kill();
+    world.service.faults.set({ latencyMs: 5, latencyJitterMs: 0 });
+
+    const second = await (await world.start()).ready();
+    await everythingDone(second);
+    const { repeatedScorings, repeatedUpdates } = world.service.ledger().summary();
+    const boundOf = (name: string): number => bounds.find(({ flow }) => flow === name)?.records ?? 0;
+    expect(repeatedScorings).toBeLessThanOrEqual(boundOf('scoring'));
+    expect(repeatedUpdates).toBeLessThanOrEqual(boundOf('sync'));
+    await eventually('the bound falls to nothing', async () => {
+      const told = (await second.status())?.duplicateBound ?? [];
+      return told.length === 2 && told.every(({ records }) => records === 0);
+    });
+    const documented = new Set(documentedFields());
+    expect(placesIn(await second.status()).filter((place) => !documented.has(place))).toEqual([]);
     expect(await second.stop()).toMatchObject({ code: 0 });
   });
 

@@ -38,7 +38,7 @@ function reviewRecord(account: string, transId: string, value: Buffer): Outgoing
 }
 
 function scoreRecord(account: string, offset: bigint, value: Buffer): OutgoingRecord {
-  const record = createRecord({ offset, headers: { traceparent: TRACE } });
+  const record = createRecord({ offset });
   const score = toFailedScore(record, createJob().item, 'status_400', {
     account,
     httpStatus: 400,
@@ -47,7 +47,7 @@ function scoreRecord(account: string, offset: bigint, value: Buffer): OutgoingRe
     possiblyScoredBefore: false,
     atMs: Date.UTC(2026, 0, 1),
   });
-  return toScoreRecord('fraud.scores', record, score, value);
+  return toScoreRecord('fraud.scores', record, { score, value, trace: { traceparent: TRACE, tracestate: null } });
 }
 
 const accounts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed());
