@@ -102,7 +102,7 @@ test('a server that takes connections and says nothing holds it up for no longer
   });
   mute.close();
   expect(performance.now() - startedMs).toBeLessThan(25_000);
-  expect(wrongs(checked)).toEqual(['cluster', 'registry', 'login']);
+  expect(wrongs(checked)).toEqual(['brokers', 'registry', 'login']);
 });
 
 test('a wrong password and a wrong path are told apart', async () => {
