@@ -5,6 +5,9 @@ import { type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { followCertificate } from './followed-certificate.ts';
 
+/** All authorities of a machine in one file take some hundred kilobytes. */
+const MOST_AUTHORITIES_BYTES = 4 * 1024 * 1024;
+
 /** What is trusted and shown on a connection that is opened now; another object once either has changed. */
 export interface TlsNow {
   /** In PEM, instead of those that Node brings; null: those. */
@@ -68,7 +71,7 @@ export class FollowedTls {
     const onFail = (why: 'unreadable' | 'empty' | 'refused'): void => {
       emit('secret_reload_failed', { option, why });
     };
-    return watchSecretFiles({ files: [{ path: file.path, take, onFail }], clock });
+    return watchSecretFiles({ files: [{ path: file.path, mostBytes: MOST_AUTHORITIES_BYTES, take, onFail }], clock });
   }
 }
 

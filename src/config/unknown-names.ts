@@ -18,8 +18,8 @@ const PREFIXES = [
 const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'MAPPING_', 'PARK_', 'RECORD_', 'SCORE_'] as const;
 
 /**
- * What would protect or change payment data, and is not there in this version: set all the same, it is refused, because
- * who sets it relies on it.
+ * Names that look like TLS, SASL or proxy options and are none: set all the same they are refused, because who sets them
+ * relies on them.
  */
 const NOT_SUPPORTED = /^(KAFKA_(TLS|SASL)(_.*)?|(SCHEMA_REGISTRY|SERVICE|WEBHOOK)_TLS_.*|SERVICE_PROXY_.*)$/;
 
@@ -69,7 +69,8 @@ export function judgeUnknownNames(env: Readonly<Record<string, string | undefine
     if (!ours && !SHARED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     const meant = known.find((each) => editDistance(name, each) <= LOOKS_LIKE);
     if (meant !== undefined) problems.push(`${name}: no such option; ${meant} is meant?`);
-    else if (NOT_SUPPORTED.test(name)) problems.push(`${name}: this version does not support it; leave it out.`);
+    else if (NOT_SUPPORTED.test(name))
+      problems.push(`${name}: no such option; leave it out, because nothing would act on it.`);
     else if (ours && strict) problems.push(`${name}: no such option, and CONFIG_STRICT is on.`);
     else if (ours) warnings.push(`${name}: no such option; it is ignored.`);
   }

@@ -135,7 +135,9 @@ export class Commits {
       partition.doubtful = [];
       partition.saved = settled;
       partition.leftOut = leftOut;
-      partition.unsavedSinceMs = partition.unsaved === 0 ? null : saidMs;
+      // What found no room in the map stays unsaved.
+      const sinceMs = leftOut > 0 ? (partition.unsavedSinceMs ?? saidMs) : saidMs;
+      partition.unsavedSinceMs = partition.unsaved === 0 ? null : sinceMs;
     }
     if (forgotten === this.#forgotten) this.#unsaved -= saved;
     this.#unsavedSinceMs = clock.monotonicMs();

@@ -104,7 +104,7 @@ export const SERVICE_METRICS: { readonly [N in ServiceMetricName]: ServiceMetric
     type: 'gauge',
     labels: [],
     means:
-      'Since the last heartbeat was sent that the group coordinator has answered. No sample: not a member of the group.',
+      'Since the last heartbeat was sent that the group coordinator has answered; it grows on while there is no membership. No sample: none was answered since the start.',
     rise: 'Above 0.6 of KAFKA_SESSION_TIMEOUT_MS nothing is sent any more; at all of it the partitions go to others. Look at the coordinator and at `nodejs_eventloop_lag_p99_seconds`.',
     samples: ({ heartbeatAtMs }, { monotonicMs }) =>
       seconds(heartbeatAtMs === null ? null : Math.max(0, monotonicMs - heartbeatAtMs)),

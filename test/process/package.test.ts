@@ -21,10 +21,37 @@ interface PackageFile {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-const SOURCES = ['package.json', '.npmrc', 'tsconfig.json', 'tsconfig.build.json', 'src', 'avro', 'docs', 'LICENSE'];
-const PAGES = ['README.md', 'CHANGELOG.md'];
+const SOURCES = [
+  'package.json',
+  '.npmrc',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'src',
+  'avro',
+  'docs',
+  'deploy',
+  'LICENSE',
+];
+const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
 /** What must stay at home, laid where a careless pattern would take it along. */
-const PRIVATE = ['.env', 'src/service.key', 'docs/.env', 'test/some.test.ts', 'coverage/index.html', 'a.log'];
+const PRIVATE = [
+  '.env',
+  'src/service.key',
+  'docs/.env',
+  'deploy/.env',
+  'test/some.test.ts',
+  'coverage/index.html',
+  'a.log',
+];
+const CHART = 'deploy/helm/fraud-screening-connector';
+const MEANT = [
+  'dist/main.js',
+  'src/bin.mjs',
+  'LICENSE',
+  'SECURITY.md',
+  'avro/FraudScore.avsc',
+  ...['Chart.yaml', 'values.schema.json', 'templates/_pod.tpl', 'files/alerts.yaml'].map((name) => `${CHART}/${name}`),
+];
 const MOST_BYTES = 1_500_000;
 const SETUP_LIMIT_MS = 60_000;
 
@@ -117,11 +144,11 @@ function start(args: readonly string[], env: Environment = {}): Running {
 }
 
 describe('the package', () => {
-  test('holds the built program, its launcher, schemas and pages, and nothing else', () => {
+  test('holds the built program, its launcher, schemas, pages, and what they say to install, and nothing else', () => {
     const names = packed.files.map((file) => file.path);
-    expect(names).toEqual(expect.arrayContaining(['dist/main.js', 'src/bin.mjs', 'LICENSE', 'avro/FraudScore.avsc']));
+    expect(names).toEqual(expect.arrayContaining(MEANT));
     const meant =
-      /^(dist\/.+\.(js|js\.map|d\.ts)|src\/bin\.mjs|avro\/[\w-]+\.(avsc|ts)|docs\/.+\.(md|png|svg)|LICENSE|[A-Z]+\.md|package\.json)$/;
+      /^(dist\/.+\.(js|js\.map|d\.ts)|src\/bin\.mjs|avro\/[\w-]+\.(avsc|ts)|docs\/.+\.(md|png|svg)|deploy\/.+\.(yaml|json|tpl|txt|mjs|helmignore)|LICENSE|[A-Z]+\.md|package\.json)$/;
     expect(names.filter((name) => !meant.test(name))).toEqual([]);
     expect(packed.size).toBeLessThan(MOST_BYTES);
   });

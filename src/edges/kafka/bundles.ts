@@ -26,13 +26,16 @@ interface Lane {
   readonly leader: number;
   readonly waiting: Set<PartitionQueue>;
   busy: boolean;
+  /** The open request is not answered within a second: nobody waits for it. */
+  late: boolean;
 }
 
 /**
  * Sends the partitions of one leader together: one request at a time to each leader, and what comes meanwhile makes up the
  * next. A broker answers the requests of a connection one after the other, so partitions that go alone wait for one
  * another's replicas, each at the price of a request. A request that fails, or is not answered within a second, frees who
- * waits for its leader: they try by themselves.
+ * waits for its leader: they try by themselves. Where kafkajs knows of another leader than we do, one send becomes two
+ * requests, and the failure of one has the other's records repeated while theirs is open: twice in the topic, in order.
  */
 export class Bundles {
   readonly #options: BundlesOptions;
@@ -47,8 +50,12 @@ export class Bundles {
     const leader = this.#options.leaderOf(queue.partition);
     let lane = this.#lanes.get(leader);
     if (lane === undefined) {
-      lane = { leader, waiting: new Set(), busy: false };
+      lane = { leader, waiting: new Set(), busy: false, late: false };
       this.#lanes.set(leader, lane);
+    }
+    if (lane.late) {
+      queue.goAlone();
+      return;
     }
     lane.waiting.add(queue);
     if (lane.busy) return;
@@ -71,10 +78,12 @@ export class Bundles {
   async #send(lane: Lane, bundle: readonly (Batch & { readonly queue: PartitionQueue })[]): Promise<void> {
     const { clock, send } = this.#options;
     const impatience: Cancel = clock.after(PATIENCE_MS, () => {
+      lane.late = true;
       free(lane);
     });
     const results = await send(bundle);
     impatience();
+    lane.late = false;
     if (results.some((result) => result.do === 'failed')) free(lane);
     for (const [index, { queue, outgoing }] of bundle.entries()) {
       const result = results[index] ?? { do: 'failed', error: 'UNACKNOWLEDGED' };

@@ -50,6 +50,8 @@ export const PLAIN_RETRY: Required<Omit<RetryOptions, 'restartOnFailure'>> = {
 
 /** How long an answer to a write may take before the attempt counts as failed. */
 export const WRITE_TIMEOUT_MS = 10_000;
+/** What the brokers are told of it: less, so that a write that replicas hold up is answered, and its connection kept. */
+export const BROKER_WRITE_TIMEOUT_MS = 8000;
 
 /** What every connection has in common. */
 export function connectionConfig(settings: KafkaSettings): KafkaConfig {

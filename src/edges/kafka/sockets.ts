@@ -33,7 +33,14 @@ const TLS_MAJOR = 3;
 export function socketFactory(tls: (() => KafkaTls) | null): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const socket = tls === null ? openPlain({ host, port }) : openTls({ host, port }, tls());
-    socket.once(tls === null ? 'connect' : 'secureConnect', onConnect);
+    let isOpen = false;
+    socket.once(tls === null ? 'connect' : 'secureConnect', () => {
+      isOpen = true;
+      onConnect();
+    });
+    // kafkajs ends an attempt that took too long, and goes on listening to it: what came of it would end the next one.
+    const end = socket.end.bind(socket);
+    socket.end = (): Socket => (isOpen ? end() : socket.destroy());
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };

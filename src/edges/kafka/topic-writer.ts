@@ -5,7 +5,7 @@ import { type Batch, Bundles } from './bundles.ts';
 import { causeCode, kafkaErrorName, nameOfAnswer } from './errors.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type Outgoing, PartitionQueue, type SendResult } from './partition-queue.ts';
-import { WRITE_TIMEOUT_MS } from './settings.ts';
+import { BROKER_WRITE_TIMEOUT_MS } from './settings.ts';
 
 const METADATA_MAX_AGE_MS = 60_000;
 const FIRST_RETRY_MS = 100;
@@ -174,7 +174,7 @@ export class TopicWriter {
       const answers = await this.#options.producer.send({
         topic: this.#options.topic,
         acks: -1,
-        timeout: WRITE_TIMEOUT_MS,
+        timeout: BROKER_WRITE_TIMEOUT_MS,
         messages,
       });
       return batches.map(({ partition }) => this.#judged(answers.find((of) => of.partition === partition)));

@@ -35,6 +35,8 @@ export interface ProduceResponse {
 }
 
 const NULL_LENGTH = -1;
+/** For the few numbers that follow. */
+const SLACK_BYTES = 64;
 
 /**
  * One record of a batch, written in one go into memory of just its size (KIP-98: varint length, attributes, timestamp and
@@ -68,7 +70,9 @@ export function growUnzeroed(prototype: GrowingBuffer): void {
 function grow(this: GrowingBuffer, length: number): void {
   const needed = this.offset + length;
   if (needed <= this.buf.length) return;
-  const grown = Buffer.allocUnsafe(2 ** Math.ceil(Math.log2(2 * needed)));
+  // Doubled for what comes bit by bit; no more than needed for what comes at once, as it does where one encoder is put
+  // into another, six deep: memory of this size is not pooled, and all of it is garbage a moment later.
+  const grown = Buffer.allocUnsafe(Math.max(needed + SLACK_BYTES, 2 * this.buf.length));
   this.buf.copy(grown, 0, 0, this.offset);
   this.buf = grown;
 }

@@ -24,7 +24,7 @@ export interface OutletParts {
 }
 
 /**
- * Where spans go out, in batches, one export at a time. A collector that is away, slow or refuses never slows anybody
+ * Where spans go out, in batches, one export at a time as long as they succeed. A collector that is away, slow or refuses never slows anybody
  * down: what does not fit into the queue and what could not be exported is dropped and counted (event `spans_dropped`).
  */
 export class Outlet implements SpanProcessor {
@@ -39,6 +39,8 @@ export class Outlet implements SpanProcessor {
   /** Whether the last export failed. */
   #isFailing = false;
   #isClosed = false;
+  /** What was still open at the end has been counted. */
+  #isCounted = false;
 
   constructor(parts: OutletParts) {
     this.#parts = parts;
@@ -68,7 +70,13 @@ export class Outlet implements SpanProcessor {
       return;
     }
     this.#waiting += 1;
-    this.#batches.onEnd(span);
+    try {
+      this.#batches.onEnd(span);
+    } catch {
+      // Whoever ends a span has more to do.
+      this.#waiting -= 1;
+      this.#overflown += 1;
+    }
   }
 
   async forceFlush(): Promise<void> {
@@ -88,6 +96,7 @@ export class Outlet implements SpanProcessor {
     this.#isClosed = true;
     await within(clock, limitMs, ends).catch(() => 'late');
     const left = this.#waiting + this.#leaving;
+    this.#isCounted = true;
     this.#waiting = 0;
     this.#tellOverflow();
     if (left > 0) this.#drop('stopped', left, 'stopped');
@@ -100,7 +109,7 @@ export class Outlet implements SpanProcessor {
       this.#leaving -= spans.length;
       this.#isFailing = result.code !== ExportResultCode.SUCCESS;
       // What was open at the end was counted there.
-      if (this.#isFailing && !this.#isClosed) this.#drop('export_failed', spans.length, errorOf(result.error));
+      if (this.#isFailing && !this.#isCounted) this.#drop('export_failed', spans.length, errorOf(result.error));
       this.#tellOverflow();
       done(result);
     });

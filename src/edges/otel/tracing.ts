@@ -14,7 +14,7 @@ import {
 import { type TracingSettings } from '../../config/tracing.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
-import { type OpenTracing } from '../../kernel/tracing.ts';
+import { NO_TRACING, type OpenTracing } from '../../kernel/tracing.ts';
 import { Outlet } from './outlet.ts';
 import { type SpanPlaces, Spans } from './spans.ts';
 
@@ -52,13 +52,34 @@ export function openTracing(options: TracingOptions): OpenTracing {
   const resource = resourceOf(options);
   const spans = new Spans({ tracer: tracerOf(samplerOf(settings)), always: tracerOf(new AlwaysOnSampler()), places });
   return {
-    record: (flow, record) => spans.record(flow, record),
-    batch: (updates) => spans.batch(updates),
-    webhook: (sender) => spans.webhook(sender),
+    record: (flow, record) =>
+      orElse(
+        () => spans.record(flow, record),
+        () => NO_TRACING.record(flow, record),
+      ),
+    batch: (updates) =>
+      orElse(
+        () => spans.batch(updates),
+        () => NO_TRACING.batch(updates),
+      ),
+    webhook: (sender) =>
+      orElse(
+        () => spans.webhook(sender),
+        () => NO_TRACING.webhook(sender),
+      ),
     close: async (limitMs) => {
       await outlet.close(limitMs);
     },
   };
+}
+
+/** A trace is never worth a record: what the library throws is a span that is not told. */
+function orElse<T>(told: () => T, untold: () => T): T {
+  try {
+    return told();
+  } catch {
+    return untold();
+  }
 }
 
 function exporterOf({ settings, headers }: TracingOptions): OTLPTraceExporter {

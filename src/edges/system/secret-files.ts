@@ -4,6 +4,8 @@ import { readTextFileLater } from './files.ts';
 /** A file that is read again and again. */
 export interface WatchedFile {
   readonly path: string;
+  /** A larger file is unreadable; 64 KiB unless told. */
+  readonly mostBytes?: number;
   /** Content that was not seen before and stayed; false: it is no good. */
   readonly take: (content: string) => boolean;
   /** Once for each way in which the file is not what it should be. */
@@ -17,7 +19,7 @@ export interface SecretFilesParts {
   readonly files: readonly WatchedFile[];
   readonly clock: Clock;
   /** For tests: the text of a file; rejects where it cannot be read. */
-  readonly read?: (path: string) => Promise<string>;
+  readonly read?: (path: string, mostBytes: number) => Promise<string>;
 }
 
 const LOOK_EVERY_MS = 3000;
@@ -29,15 +31,11 @@ const MOST_BYTES = 65_536;
  * Reads files every three seconds and tells of content that has changed and stayed; answers what ends that. By content,
  * not by notification: a mounted secret changes by a swap of symbolic links, which many file systems tell nobody.
  */
-export function watchSecretFiles({ files, clock, read = readLimited }: SecretFilesParts): () => void {
+export function watchSecretFiles({ files, clock, read = readTextFileLater }: SecretFilesParts): () => void {
   const ends = files.map((file) => new Watch(file, clock, read).begin());
   return () => {
     for (const end of ends) end();
   };
-}
-
-async function readLimited(path: string): Promise<string> {
-  return await readTextFileLater(path, MOST_BYTES);
 }
 
 type Seen = { readonly content: string } | { readonly failure: 'unreadable' };
@@ -49,14 +47,14 @@ type Seen = { readonly content: string } | { readonly failure: 'unreadable' };
 class Watch {
   readonly #file: WatchedFile;
   readonly #clock: Clock;
-  readonly #read: (path: string) => Promise<string>;
+  readonly #read: (path: string, mostBytes: number) => Promise<string>;
   /** Taken, or said to be no good: nothing to do while it is seen again. */
   #known: Seen | null = null;
   #doubtful: Seen | null = null;
   #cancel: Cancel | null = null;
   #ended = false;
 
-  constructor(file: WatchedFile, clock: Clock, read: (path: string) => Promise<string>) {
+  constructor(file: WatchedFile, clock: Clock, read: (path: string, mostBytes: number) => Promise<string>) {
     this.#file = file;
     this.#clock = clock;
     this.#read = read;
@@ -80,7 +78,8 @@ class Watch {
   async #look(): Promise<void> {
     let seen: Seen;
     try {
-      seen = { content: await this.#read(this.#file.path) };
+      const { path, mostBytes = MOST_BYTES } = this.#file;
+      seen = { content: await this.#read(path, mostBytes) };
     } catch {
       seen = { failure: 'unreadable' };
     }

@@ -105,7 +105,7 @@ containers:
       allowPrivilegeEscalation: false
       readOnlyRootFilesystem: true
       capabilities: { drop: [ALL] }
-    # Neighbours that are away fail none of these: a restart would not bring them back.
+    # Neighbours that are away fail neither life nor, once it was ready, readiness: a restart would not bring them back.
     startupProbe:
       httpGet: { path: /livez, port: operations }
       periodSeconds: 2
@@ -158,6 +158,8 @@ topologySpreadConstraints:
 {{- $values := .root.Values -}}
 {{- $flows := .flows -}}
 - { name: ACCOUNT, value: {{ $values.account | quote }} }
+{{- /* Probes and Prometheus come from outside of the pod, whatever the image has set. */}}
+- { name: OPS_HOST, value: 0.0.0.0 }
 - { name: FLOWS, value: {{ join "," $flows | quote }} }
 - { name: NODE_OPTIONS, value: "--max-old-space-size={{ div (mul (int64 $values.resources.memoryMiB) 60) 100 }}" }
 {{- range $name, $value := $values.options }}

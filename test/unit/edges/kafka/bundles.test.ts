@@ -166,6 +166,13 @@ describe('a bundle', () => {
     expect(topic.sent).toEqual([['0:a']]);
     await topic.pass(1);
     expect(topic.sent).toEqual([['0:a'], ['!2:b']]);
+    topic.push(4, 'c');
+    await settled();
+    expect(topic.sent.at(-1)).toEqual(['!4:c']);
+    await topic.answer(written());
+    topic.push(6, 'd');
+    await settled();
+    expect(topic.sent.at(-1)).toEqual(['6:d']);
   });
 
   test('goes to the leader of now', async () => {

@@ -12,7 +12,7 @@ interface Fake {
 }
 
 /** A connection as kafkajs has it, with a prototype that is mended. */
-function mended(): Fake {
+function mended({ isConnected = false, inflight = new Map<number, { requestTimeout: number }>() } = {}): Fake {
   const ends: ((error: Error | null) => void)[] = [];
   const rejected: Error[] = [];
   const done: string[] = [];
@@ -33,6 +33,15 @@ function mended(): Fake {
     },
     disconnect: async () => {
       done.push('disconnected');
+      return await Promise.resolve(true);
+    },
+    requestQueue: { requestTimeout: 10_000, inflight },
+    chunks: [],
+    bytesBuffered: 0,
+    bytesNeeded: 4,
+    isConnected: () => isConnected,
+    connect: async () => {
+      done.push('connected');
       return await Promise.resolve(true);
     },
   };
@@ -68,6 +77,14 @@ describe('a connection is given up', () => {
 });
 
 describe('a connection is kept', () => {
+  test('behind a request that takes longer than others: a broker answers in order', async () => {
+    const { connection, end, done } = mended({ inflight: new Map([[1, { requestTimeout: 65_000 }]]) });
+    const sent = connection.send({});
+    end(timeout);
+    await expect(sent).rejects.toBe(timeout);
+    expect(done).toEqual([]);
+  });
+
   test('while something comes: the broker is slow, and there', async () => {
     const { connection, end, rejected, done } = mended();
     const sent = connection.send({});
@@ -86,5 +103,23 @@ describe('a connection is kept', () => {
     end(error);
     await sent;
     expect(done).toEqual([]);
+  });
+});
+
+describe('a connection that is opened again', () => {
+  const half = { chunks: [Buffer.alloc(3)], bytesBuffered: 3, bytesNeeded: 500 };
+
+  test('begins with nothing of an answer that was cut off', async () => {
+    const { connection } = mended();
+    Object.assign(connection, half);
+    await connection.connect();
+    expect(connection).toMatchObject({ chunks: [], bytesBuffered: 0, bytesNeeded: 4 });
+  });
+
+  test('keeps what has come while it is open', async () => {
+    const { connection } = mended({ isConnected: true });
+    Object.assign(connection, half);
+    await connection.connect();
+    expect(connection).toMatchObject({ bytesBuffered: 3, bytesNeeded: 500 });
   });
 });

@@ -138,3 +138,15 @@ test('each connection trusts and shows what is to be trusted and shown when it i
   now = { ...now, authorities: stranger.certificate };
   expect(await connect()).toBe('SELF_SIGNED_CERT_IN_CHAIN');
 });
+
+test('an attempt that is ended before it has come to anything never says that it is open', async () => {
+  const { host, port } = await listen(createServer(answering));
+  const said: string[] = [];
+  const socket = socketFactory(null)({ host, port, ssl: {}, onConnect: () => said.push('open') });
+  socket.once('connect', () => said.push('connected'));
+  socket.end();
+  await new Promise((resolve) => {
+    socket.once('close', resolve);
+  });
+  expect([said, socket.destroyed]).toEqual([[], true]);
+});

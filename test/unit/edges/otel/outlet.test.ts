@@ -143,6 +143,18 @@ describe('at the end', () => {
     expect(said).toEqual([{ why: 'stopped', spans: 6, error: 'stopped' }]);
   });
 
+  test('what a collector refuses at the very end is counted, too', async () => {
+    const { outlet, spans, said, give } = rig([failed(new Error('refused')), null]);
+    spans(6);
+    const closing = outlet.close(2000);
+    await closing;
+    give(OK);
+    expect(said).toEqual([
+      { why: 'export_failed', spans: 4, error: 'Error' },
+      { why: 'stopped', spans: 2, error: 'stopped' },
+    ]);
+  });
+
   test('a collector whose last export failed is not tried again', async () => {
     const { outlet, spans, said, exported } = rig([failed(new Error('away'))]);
     spans(4);

@@ -123,3 +123,27 @@ describe('a file that changes', () => {
     expect(rig.reads).toBe(before + 1);
   });
 });
+
+test('is read as far as it may be large: 64 KiB, or what the file is told', async () => {
+  const clock = new ManualClock();
+  const asked: unknown[] = [];
+  const watched = { take: () => true, onFail: () => undefined };
+  const end = watchSecretFiles({
+    files: [
+      { ...watched, path: '/secret' },
+      { ...watched, path: '/authorities', mostBytes: 4_000_000 },
+    ],
+    clock,
+    read: async (path, mostBytes) => {
+      asked.push([path, mostBytes]);
+      return await Promise.resolve('x');
+    },
+  });
+  clock.advance(3000);
+  await settled();
+  end();
+  expect(asked).toEqual([
+    ['/secret', 65_536],
+    ['/authorities', 4_000_000],
+  ]);
+});
