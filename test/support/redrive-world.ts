@@ -117,7 +117,12 @@ export class RedriveWorld extends ReplayWorld {
       aboutOf: (_letter, { source }) => (source.do === 'record' ? placeOf(source) : ''),
       isSendable: (record) => reader.read(record).do === 'item',
       newPath: (recordOf) => ({
-        flow: new LetterFlow(new StatusFlow(service, 'replay'), recordOf),
+        flow: new LetterFlow(
+          new StatusFlow(service, 'replay', () => {
+            process.check();
+          }),
+          recordOf,
+        ),
         deadLetters: lettersAgain(letters, recordOf),
       }),
       newer: new NewerUpdates({

@@ -81,11 +81,14 @@ export class StatusFlow implements Flow<Status, undefined> {
   readonly name = 'statuses';
   readonly #service: StatusService;
   readonly #by: Request['by'];
+  readonly #check: () => void;
   #running = 0;
 
-  constructor(service: StatusService, by: Request['by']) {
+  /** `check` throws where the process that sends is dead. */
+  constructor(service: StatusService, by: Request['by'], check: () => void = () => undefined) {
     this.#service = service;
     this.#by = by;
+    this.#check = check;
   }
 
   attach(): void {}
@@ -111,6 +114,7 @@ export class StatusFlow implements Flow<Status, undefined> {
 
   async run({ item }: Job<Status, undefined>): Promise<Step<undefined>> {
     this.#running += 1;
+    this.#check();
     await this.#service.send(item.id, item.status, this.#by);
     this.#running -= 1;
     return DELIVERED;
@@ -278,7 +282,12 @@ export class ReplayWorld {
         process.notes.push(line);
       },
       liveGroupId: LIVE,
-      newSync: () => ({ flow: new StatusFlow(service, 'replay'), deadLetters }),
+      newSync: () => ({
+        flow: new StatusFlow(service, 'replay', () => {
+          process.check();
+        }),
+        deadLetters,
+      }),
       describe: (item) => ({ day: '2026-03-01', status: (item as Status).status }),
       bucket: rate === undefined ? null : new TokenBucket(rate, clock.monotonicMs()),
       tell: (progress) => {
