@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 /** The checkout that is tested. */
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 const LAUNCHER = `${ROOT}src/bin.mjs`;
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
