@@ -29,12 +29,13 @@ export interface ReviewRecordContext {
 export function eventIdOf(review: Review): string {
   const { type, fraudTransactionId, transactionId, decision, reviewedAt } = review;
   const fields = [type, fraudTransactionId, transactionId, decision, reviewedAt];
-  const parts = fields.map((field) => Buffer.from(field, 'utf8'));
-  const whole = Buffer.allocUnsafe(parts.reduce((bytes, part) => bytes + LENGTH_BYTES + part.length, 0));
+  let bytes = 0;
+  for (const field of fields) bytes += LENGTH_BYTES + Buffer.byteLength(field);
+  const whole = Buffer.allocUnsafe(bytes);
   let at = 0;
-  for (const part of parts) {
-    at = whole.writeUInt32BE(part.length, at);
-    at += part.copy(whole, at);
+  for (const field of fields) {
+    const written = whole.write(field, at + LENGTH_BYTES);
+    at = whole.writeUInt32BE(written, at) + written;
   }
   return hash('sha256', whole, 'hex');
 }

@@ -39,9 +39,9 @@ export function formatRfc3339Millis(epochMs: number): string {
 function toTheSecond(epochMs: number): string {
   const { year, month, day } = dateOf(Math.floor(epochMs / DAY_MS));
   const ofDay = Math.floor((epochMs % DAY_MS) / 1000);
-  const time = [Math.floor(ofDay / 3600), Math.floor(ofDay / 60) % 60, ofDay % 60];
   const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
-  return `${date}T${time.map((part) => padded(part, 2)).join(':')}`;
+  const time = `${padded(Math.floor(ofDay / 3600), 2)}:${padded(Math.floor(ofDay / 60) % 60, 2)}:${padded(ofDay % 60, 2)}`;
+  return `${date}T${time}`;
 }
 
 function inRange(epochMs: number): number {

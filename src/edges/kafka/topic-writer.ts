@@ -3,6 +3,7 @@ import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
 import { type Clock, type Draw, within } from '../../kernel/clock.ts';
 import { type Batch, Bundles } from './bundles.ts';
 import { causeCode, kafkaErrorName, nameOfAnswer } from './errors.ts';
+import { partitionOfKey } from './key-partition.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type Outgoing, PartitionQueue, type SendResult } from './partition-queue.ts';
 import { BROKER_WRITE_TIMEOUT_MS } from './settings.ts';
@@ -26,6 +27,7 @@ export interface TopicWriterOptions {
   readonly topic: string;
   /** This topic's own: a topic that is gone fails every metadata request of the producer that has written to it. */
   readonly producer: Producer;
+  /** For records without a key. */
   readonly partitioner: Partitioner;
   readonly partitionsOf: (topic: string) => Promise<readonly PartitionMetadata[]>;
   readonly clock: Clock;
@@ -106,11 +108,10 @@ export class TopicWriter {
       return;
     }
     const { key } = outgoing.record;
-    const partition = partitioner({
-      topic,
-      partitionMetadata: this.#partitions,
-      message: { key, value: null },
-    });
+    const partition =
+      key === null
+        ? partitioner({ topic, partitionMetadata: this.#partitions, message: { key, value: null } })
+        : partitionOfKey(key, this.#partitions.length);
     this.#queue(partition).push(outgoing);
   }
 
@@ -215,7 +216,10 @@ export class TopicWriter {
 
 function sizeOf({ key, value, headers }: OutgoingRecord): number {
   let bytes = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, held] of Object.entries(headers))
-    for (const one of Array.isArray(held) ? held : [held]) bytes += name.length + (one?.length ?? 0);
+  for (const name of Object.keys(headers)) {
+    const held = headers[name];
+    if (!Array.isArray(held)) bytes += name.length + (held?.length ?? 0);
+    else for (const one of held) bytes += name.length + one.length;
+  }
   return bytes;
 }

@@ -95,12 +95,14 @@ function headerFields(headers: NonNullable<BatchRecord['headers']>): readonly He
   const fields: HeaderValue[] = [];
   for (const name of Object.keys(headers)) {
     const held = headers[name];
-    for (const value of isList(held) ? held : [held]) if (value !== undefined) fields.push(name, value);
+    if (held === undefined) continue;
+    if (!isList(held)) fields.push(name, held);
+    else for (const value of held) fields.push(name, value);
   }
   return fields;
 }
 
-function isList(held: HeaderValue | readonly HeaderValue[] | undefined): held is readonly HeaderValue[] {
+function isList(held: HeaderValue | readonly HeaderValue[]): held is readonly HeaderValue[] {
   return Array.isArray(held);
 }
 
