@@ -114,7 +114,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
     const { clock } = this.#parts;
     const tookMs = clock.monotonicMs() - this.#startedMs;
     this.#count(this.#status, tookMs);
-    if (this.#status === 401 && this.#access !== null && !this.#isRepeat) {
+    if (this.#status === 401 && this.#access !== null && this.#mayRepeat(this.#access)) {
       this.#repeat(this.#access);
       return;
     }
@@ -132,13 +132,20 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
     else this.#end({ do: 'failed', why: isParseError(error) ? 'protocol' : 'reset', ambiguous: true });
   }
 
-  /** A 401 was not carried out, so a repeat doubles nothing; a second one is an answer like any other. */
+  /**
+   * A 401 was not carried out, so a repeat doubles nothing. That of a repeat is an answer like any other, unless its token
+   * had ended meanwhile: then it says nothing of a fresh session. No token comes without a login, and those are few.
+   */
+  #mayRepeat({ session }: Access): boolean {
+    const wasCurrent = session.drop(this.#token);
+    return !this.#isRepeat || !wasCurrent;
+  }
+
   #repeat(access: Access): void {
     this.#isRepeat = true;
     this.#controller = null;
     this.#chunks = [];
     this.#bytes = 0;
-    access.session.drop(this.#token);
     void this.#acquire(access);
   }
 

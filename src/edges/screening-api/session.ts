@@ -95,13 +95,14 @@ export class Session {
     return { do: 'no_session', why: this.#hold?.why ?? 'service_down', retryMs: this.#retryMs() };
   }
 
-  /** Forgets a token that the service refused, if it is still the current one: late refusals of an older one end nothing. */
-  drop(token: string): void {
-    if (this.#token?.text !== token) return;
+  /** Forgets a token that the service refused, if it is still the current one, and says whether it was: late refusals of an older one end nothing. */
+  drop(token: string): boolean {
+    if (this.#token?.text !== token) return false;
     const nowMs = this.#parts.clock.monotonicMs();
     if (nowMs - this.#token.sinceMs < YOUNG_MS)
       this.#youngRefusedMs = [...this.#youngRefusedMs, nowMs].slice(-YOUNG_REFUSED);
     this.#token = null;
+    return true;
   }
 
   /** Logs in now, whatever was before; joins a login that is under way. Never rejects. */

@@ -85,7 +85,7 @@ test('the session tells the age of its token, when it ends, and how many young o
     response.writeHead(401).end('{}');
   };
   await rig.api.score(BODY);
-  expect(rig.api.session().youngRefused).toBe(1);
+  expect(rig.api.session().youngRefused).toBe(2);
   rig.clock.advance(600_000);
   expect(rig.api.session().youngRefused).toBe(0);
 });

@@ -253,6 +253,25 @@ describe('a 401', () => {
     expect(service.tokens).toEqual(['t1', 't2']);
   });
 
+  test('of requests whose repeats meet the end of the next token, too, is one answer and no more: the others wait for the next login', async () => {
+    const { api, service, clock } = await startRig({ scoringConnections: 50 });
+    const held: (() => void)[] = [];
+    service.onCall = ({ headers }, response) => {
+      if (headers.authorization === 'SessionToken t3') response.end('{}');
+      else held.push(() => response.writeHead(401).end('{}'));
+    };
+    const exchanges = Array.from({ length: 50 }, async () => await api.score(BODY));
+    for (let round = 0; round < 2; round += 1) {
+      await until(() => held.length === 50);
+      for (const end of held.splice(0)) end();
+    }
+    const ends = (await Promise.all(exchanges)).map((exchange) => exchange.do).toSorted();
+    expect(ends).toEqual(['answer', ...Array<string>(49).fill('no_session')]);
+    expect(service.logins).toBe(2);
+    clock.advance(10_000);
+    expect(await api.score(BODY)).toMatchObject({ do: 'answer', status: 200 });
+  });
+
   test('for ever does not become a login for every request', async () => {
     const { api, service, clock } = await startRig();
     service.onCall = (_request, response) => response.writeHead(401).end('{}');
