@@ -24,6 +24,8 @@ export default defineConfig({
           name: 'unit',
           include: folders('unit', 'property', 'architecture', 'docs'),
           testTimeout: 30_000,
+          // Else one core of two is left idle.
+          maxWorkers: '100%',
         },
       },
       {
@@ -36,7 +38,10 @@ export default defineConfig({
           // Only for what hangs: several processes and a broker share the cores of a small machine.
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          // Each file has topics, groups and ports of its own. They mostly wait, for sessions and for processes.
+          maxWorkers: 2,
+          // Not beside those of `unit`, which use all there is of the machine.
+          sequence: { groupOrder: 1 },
         },
       },
       ...(isLongAskedFor

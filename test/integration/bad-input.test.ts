@@ -272,7 +272,7 @@ describe('Avro', () => {
       const flow = name === 'created' ? 'scoring' : 'sync';
       const value = framed(name === 'created' ? 2_000_000_001 : 2_000_000_002, 1, 2, 3);
       const sentMs = performance.now();
-      const coming = letterOf(world.topics[name], value, 90_000);
+      const coming = letterOf(world.topics[name], value, 20_000);
       await eventually('the partition waits for the schema', async () =>
         ((await connector.flow(flow))?.waits ?? []).some(({ cause }) => cause === 'schema_pending'),
       );

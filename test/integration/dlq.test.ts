@@ -8,7 +8,7 @@ import {
   type FraudScore,
   FRAUD_SCORE_SCHEMA,
 } from '../../src/screening/avro.generated.ts';
-import { ConnectorProcess, type Environment } from '../support/connector-process.ts';
+import { ConnectorProcess, type Environment, FIRST_WORD_LIMIT_MS } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { PaymentWorld } from '../support/payment-world.ts';
 import { headerTexts, type LoggedRecord, type TopicLog } from '../support/topic-log.ts';
@@ -278,6 +278,7 @@ describe('letters of status updates', () => {
       ...limited,
     ]);
     const sent = (): number => ids.filter((transId) => (ledger(transId)?.updateCount ?? 0) > 0).length;
+    await eventually('the redrive has begun', () => first.output.includes('Redrive killed:'), FIRST_WORD_LIMIT_MS);
     await eventually('some are sent', () => sent() > 3);
     await first.kill();
     expect(sent()).toBeLessThan(ids.length);

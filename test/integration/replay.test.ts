@@ -12,7 +12,7 @@ import { PaymentWorld, recordsOf, somePayments } from '../support/payment-world.
 
 const { Kafka, logLevel } = kafkajs;
 const PARTITIONS = 3;
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 30_000;
 
 let world: PaymentWorld;
 let folder: string;

@@ -23,9 +23,9 @@ function startDemo(): OnTerminal {
 describe('the demo on a terminal', () => {
   test('draws a live picture, does what keys say, and gives the terminal back with exit code 0', async () => {
     const live = startDemo();
-    await eventually('the picture', () => live.shown().includes(KEYS));
+    await eventually('the picture', () => live.shown().includes(KEYS), 40_000);
     live.press('p');
-    await eventually('the answer to a key', () => live.shown().includes('it becomes a dead letter'));
+    await eventually('the answer to a key', () => live.shown().includes('it becomes a dead letter'), 5_000);
     live.press('q');
     expect(await live.ended).toBe(0);
     const shown = live.shown();
@@ -39,9 +39,9 @@ describe('the demo on a terminal', () => {
   test('a second Ctrl-C ends it at once, exit code 1, and still gives the cursor back', async () => {
     const live = startDemo();
     // A connector that does not run yet ends so soon that a second Ctrl-C finds nobody.
-    await eventually('a connector that runs', () => /running.*, process/.test(live.shown()));
+    await eventually('a connector that runs', () => /running.*, process/.test(live.shown()), 40_000);
     live.press(CTRL_C);
-    await eventually('the end', () => live.shown().includes('shops are closed'));
+    await eventually('the end', () => live.shown().includes('shops are closed'), 5_000);
     live.press(CTRL_C);
     expect(await live.ended).toBe(1);
     const shown = live.shown();

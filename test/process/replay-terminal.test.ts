@@ -26,7 +26,7 @@ describe('a replay on a terminal', () => {
     await world.send(world.topics.authorized, ...records);
     const onScreen = onTerminal('replay --id bar --rate 50', world.env);
     replay = onScreen;
-    await eventually('a bar', () => /Sending {2}.*█.*\d+ of 300 {2}\d+\/s {2}.* left/.test(onScreen.shown()));
+    await eventually('a bar', () => /Sending {2}.*█.*\d+ of 300 {2}\d+\/s {2}.* left/.test(onScreen.shown()), 40_000);
     onScreen.press(CTRL_C);
     expect(await onScreen.ended).toBe(1);
     const shown = onScreen.shown();

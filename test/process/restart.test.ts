@@ -51,7 +51,7 @@ describe('a connector that ends in mid-traffic', () => {
 
   /** Resolves when every payment is scored, its score published, its status linked, and every record committed. */
   const everythingDone = async (...connectors: readonly ConnectorProcess[]): Promise<void> => {
-    await eventually('nothing is lost', () => reckonPayments(world, payments).lost === 0);
+    await eventually('nothing is lost', () => reckonPayments(world, payments).lost === 0, 20_000);
     await eventually('everything is committed', async () => {
       const reports = await Promise.all(connectors.map(async (connector) => await connector.status()));
       const partitions = reports.flatMap((report) => report?.partitions ?? []);

@@ -4,11 +4,22 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../src/sandbox/broker/ports.ts';
 import { type FlowReport, type HealthReport } from '../../src/telemetry/ports.ts';
 import { eventually } from './eventually.ts';
+import { addWitness } from './witnesses.ts';
 
 /** The checkout that is tested. */
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 const LAUNCHER = `${ROOT}src/bin.mjs`;
-const START_LIMIT_MS = 60_000;
+/**
+ * For a process to say its first word: before that Node only loads what it is made of, half a second of a core. Beside
+ * twenty others that want one of two cores this was seen to take 34 s, of which the program's own start were 2.
+ */
+export const FIRST_WORD_LIMIT_MS = 60_000;
+/** From there until it is ready. */
+const START_LIMIT_MS = 20_000;
+/** Of what a process has written, when somebody waited in vain. */
+const LAST_LINES = 40;
+/** Longer than any wait; a campaign starts hundreds of processes. */
+const ENDED_IS_TOLD_MS = 180_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -35,10 +46,16 @@ export class ConnectorProcess {
   readonly opsUrl: string;
   readonly webhookUrl: string;
   readonly #child: ChildProcess;
+  readonly #command: string;
   #ending: Ending | null = null;
 
-  private constructor(child: ChildProcess, ports: { readonly ops: number; readonly webhook: number }) {
+  private constructor(child: ChildProcess, command: string, ports: { readonly ops: number; readonly webhook: number }) {
     this.#child = child;
+    this.#command = command;
+    const silence = addWitness(async (sinceMs) => await this.#testify(sinceMs));
+    child.once('exit', () => {
+      setTimeout(silence, ENDED_IS_TOLD_MS).unref();
+    });
     this.opsUrl = `http://127.0.0.1:${String(ports.ops)}`;
     this.webhookUrl = `http://127.0.0.1:${String(ports.webhook)}/webhooks/fraud`;
     const reading = [
@@ -72,7 +89,7 @@ export class ConnectorProcess {
     };
     process.once('exit', kill);
     child.once('exit', () => process.off('exit', kill));
-    return new ConnectorProcess(child, { ops: Number(env['OPS_PORT'] ?? ops), webhook });
+    return new ConnectorProcess(child, args.join(' '), { ops: Number(env['OPS_PORT'] ?? ops), webhook });
   }
 
   /** The lines of its log. */
@@ -83,6 +100,10 @@ export class ConnectorProcess {
   /** Everything it has written. */
   get output(): string {
     return [...this.stdout, ...this.stderr].join('\n');
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get isAlive(): boolean {
@@ -120,6 +141,7 @@ export class ConnectorProcess {
 
   /** Waits until the group has been joined and everything is open. */
   async ready(): Promise<this> {
+    await eventually('the first word', () => !this.isAlive || this.stdout.length > 0, FIRST_WORD_LIMIT_MS);
     await eventually(
       'the connector is ready',
       async () => {
@@ -146,6 +168,19 @@ export class ConnectorProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Where it stands, and the end of what it has written; null: it had ended before. */
+  async #testify(sinceMs: number): Promise<string | null> {
+    const ending = this.#ending;
+    if (ending !== null && ending.atMs < sinceMs) return null;
+    const how = ending === null ? 'runs' : `has ended: ${JSON.stringify(ending)}`;
+    const report = await this.status();
+    const standing = report === null ? [] : [JSON.stringify(report)];
+    const lines = [this.stdout, this.stderr].flatMap((written) => written.slice(-LAST_LINES));
+    return [`fraud-connector ${this.#command} (process ${String(this.#child.pid)}) ${how}`, ...standing, ...lines].join(
+      '\n  ',
+    );
   }
 
   async #get(path: string): Promise<Response | null> {

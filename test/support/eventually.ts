@@ -1,20 +1,25 @@
+import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testimonies } from './witnesses.ts';
 
-/** Several processes and a broker share the cores of a small machine: this only catches what hangs. */
-const HANGS_AFTER_MS = 90_000;
-
-/** Asks until the answer is neither null nor false, and gives it; rejects with what was waited for after `limitMs`. For real parts only. */
+/**
+ * Asks until the answer is neither null nor false, and gives it; rejects after `limitMs` with what was waited for, and with
+ * what witnesses have to say. For real parts only.
+ */
 export async function eventually<T>(
   what: string,
   ask: () => T | null | false | Promise<T | null | false>,
-  limitMs = HANGS_AFTER_MS,
+  limitMs = 30_000,
 ): Promise<T> {
-  const deadlineMs = performance.now() + limitMs;
+  const sinceMs = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== false) return answer;
-    if (performance.now() > deadlineMs)
-      throw new Error(`it did not come to this within ${String(limitMs)} ms: ${what}`);
+    if (performance.now() - sinceMs > limitMs) {
+      const said = `it did not come to this within ${String(limitMs)} ms: ${what}`;
+      const load = `load ${loadavg().join(', ')}`;
+      throw new Error([said, load, ...(await testimonies(sinceMs))].join('\n\n'));
+    }
     await sleep(20);
   }
 }

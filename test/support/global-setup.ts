@@ -1,5 +1,6 @@
 import { type TestProject } from 'vitest/node';
 import { startKafka } from '../../src/sandbox/broker/start.ts';
+import { ConnectorProcess } from './connector-process.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,6 +15,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   // Without a live handle, a setup that waits ends vitest with exit 0 and not one test run.
   const alive = setInterval(() => undefined, 1000);
   try {
+    // What is compiled is kept at the end of a process: those that tests start, and measure, find it.
+    await (
+      await ConnectorProcess.start({}, ['--version'])
+    ).ended;
     const kafka = await startKafka({
       env: process.env,
       say: (line) => {

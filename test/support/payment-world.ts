@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type IHeaders, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Config } from '../../src/config/config.ts';
-import { createTopics } from '../../src/app/topics.ts';
+import { createTopics, neededTopics } from '../../src/app/topics.ts';
 import { reckon, type Reckoning } from '../../src/app/demo/reckoning.ts';
 import { kafkaOf, registryOf } from '../../src/app/parts.ts';
 import { writtenSubjects } from '../../src/app/schemas.ts';
-import { createKafkaAdmin } from '../../src/edges/kafka/admin.ts';
+import { createKafkaAdmin, type KafkaAdmin } from '../../src/edges/kafka/admin.ts';
 import { type SchemaRegistryEdge } from '../../src/edges/schema-registry/registry.ts';
 import { systemClock } from '../../src/edges/system/clock.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
@@ -17,7 +17,9 @@ import {
   startScreeningService,
 } from '../../src/sandbox/service/screening-service.ts';
 import { ConnectorProcess, type Environment } from './connector-process.ts';
+import { eventually } from './eventually.ts';
 import { TopicLog } from './topic-log.ts';
+import { addWitness } from './witnesses.ts';
 
 export const SESSION_MS = 6000;
 
@@ -71,6 +73,14 @@ export class PaymentWorld {
     opened.push('screening service', async () => {
       await service.close();
     });
+    const release = addWitness(() => {
+      const state = { faults: service.faults.get(), settings: service.settings.get(), ...service.ledger().summary() };
+      return `screening service: ${JSON.stringify(state)}`;
+    });
+    opened.push('witness', async () => {
+      release();
+      await Promise.resolve();
+    });
     const env = environmentOf(options, service);
     const { config } = loadConfig({ env, readFile: () => '' });
     const registry = registryOf(config, { clock: systemClock });
@@ -79,6 +89,7 @@ export class PaymentWorld {
     });
     const admin = createKafkaAdmin(kafkaOf(config, () => undefined));
     await createTopics(admin, config, { partitions: options.partitions ?? 1, replication: 1 });
+    await untilLed(admin, config);
     await admin.close();
     for (const { subject, schema } of writtenSubjects(config)) await registry.register(subject, schema);
     const kafka = new Kafka({ brokers: [...options.brokers], logLevel: logLevel.NOTHING });
@@ -122,7 +133,10 @@ export class PaymentWorld {
 
   async send(topic: string, ...records: readonly NewRecord[]): Promise<void> {
     const messages = records.map(({ key = null, value, headers = {} }) => ({ key, value: bytesOf(value), headers }));
-    await this.#producer.send({ topic, messages });
+    const answers = await this.#producer.send({ topic, messages });
+    // Repaired as it is for the connector, kafkajs repeats nothing of a write to several partitions.
+    const refused = answers.filter(({ errorCode }) => errorCode !== 0);
+    if (refused.length > 0) throw new Error(`${topic} did not take what was sent: ${JSON.stringify(refused)}`);
   }
 
   async read(...topics: readonly string[]): Promise<TopicLog> {
@@ -149,6 +163,18 @@ export class PaymentWorld {
     const failures = await this.#opened.release();
     if (failures.length > 0) throw new Error(`not closed: ${JSON.stringify(failures)}`);
   }
+}
+
+/** A broker names the leaders of a new topic a little before they lead: what is written to it in between is refused. */
+async function untilLed(admin: KafkaAdmin, config: Config): Promise<void> {
+  for (const { topic } of neededTopics(config))
+    await eventually(`${topic} has leaders`, async () => {
+      try {
+        return (await admin.watermarks(topic)).length > 0;
+      } catch {
+        return false;
+      }
+    });
 }
 
 function environmentOf(options: WorldOptions, service: ScreeningService): Environment {

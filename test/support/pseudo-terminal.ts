@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ROOT } from './connector-process.ts';
+import { addWitness } from './witnesses.ts';
+
+/** Of what was drawn, when somebody waited in vain. */
+const LAST_CHARACTERS = 4000;
 
 /** A command of the project on a pseudo terminal. */
 export interface OnTerminal {
@@ -27,6 +31,9 @@ export function onTerminal(args: string, env: Readonly<Record<string, string | u
   started.stdout.on('data', (bytes: Buffer) => {
     shown += bytes.toString('utf8');
   });
+  const silence = addWitness(
+    () => `fraud-connector ${args}, exit ${String(started.exitCode)}: ${JSON.stringify(shown.slice(-LAST_CHARACTERS))}`,
+  );
   return {
     shown: () => shown,
     press: (key) => {
@@ -34,6 +41,7 @@ export function onTerminal(args: string, env: Readonly<Record<string, string | u
     },
     ended: once(started, 'exit').then(([code]) => code as number | null),
     kill: () => {
+      silence();
       if (started.exitCode === null) started.kill('SIGKILL');
     },
   };

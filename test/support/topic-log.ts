@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Consumer, type IHeaders, Kafka, logLevel } from 'kafkajs';
 import { eventually } from './eventually.ts';
+import { addWitness } from './witnesses.ts';
 
 /** A record as any reader of the topic finds it. */
 export interface LoggedRecord {
@@ -16,9 +17,14 @@ export interface LoggedRecord {
 export class TopicLog {
   readonly records: LoggedRecord[] = [];
   readonly #consumer: Consumer;
+  readonly #silence: () => void;
 
   private constructor(consumer: Consumer) {
     this.#consumer = consumer;
+    this.#silence = addWitness(() => {
+      const counts = Map.groupBy(this.records, ({ topic }) => topic);
+      return `records read: ${[...counts].map(([topic, { length }]) => `${topic} ${String(length)}`).join(', ')}`;
+    });
   }
 
   static async open(brokers: readonly string[], topics: readonly string[]): Promise<TopicLog> {
@@ -52,6 +58,7 @@ export class TopicLog {
   }
 
   async close(): Promise<void> {
+    this.#silence();
     await this.#consumer.disconnect();
   }
 }

@@ -37,6 +37,11 @@ function layOut(at: string, ...programs: string[]): string {
   return join(home, 'src/bin.mjs');
 }
 
+/** Whether a package in `at` below the folder has kept what its program was compiled to. */
+function keepsCompiled(at: string): boolean {
+  return existsSync(join(folder, at, 'node_modules/.cache/fraud-connector'));
+}
+
 function run(node: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8', env: {} });
   return { status, stdout: stdout.trim(), stderr };
@@ -89,6 +94,13 @@ describe('the launcher', () => {
     expect(run(process.execPath, layOut('image', 'dist/main.js')).stdout).toBe('dist/main.js');
     const installed = layOut('app/node_modules/connector', 'src/main.ts', 'dist/main.js');
     expect(run(process.execPath, installed).stdout).toBe('dist/main.js');
+  });
+
+  test('keeps what came of the sources of a checkout, and nothing of a package', () => {
+    run(process.execPath, layOut('checkout', 'src/main.ts'));
+    run(process.execPath, layOut('image', 'dist/main.js'));
+    run(process.execPath, layOut('app/node_modules/connector', 'src/main.ts', 'dist/main.js'));
+    expect(['checkout', 'image', 'app/node_modules/connector'].map(keepsCompiled)).toEqual([true, false, false]);
   });
 
   test('works through the link that npm makes', () => {

@@ -107,7 +107,7 @@ export function createKafkaAdmin(client: KafkaClient): KafkaAdmin {
         },
         describing(topic),
       ),
-    ...createGroupAdmin(asked),
+    ...createGroupAdmin(asked, client),
     close: async () => {
       const open = connecting;
       connecting = null;

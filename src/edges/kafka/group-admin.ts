@@ -1,5 +1,7 @@
 import { type Admin } from 'kafkajs';
+import { type KafkaClient } from './client.ts';
 import { type Rights } from './errors.ts';
+import { commitWithoutMember } from './memberless-commit.ts';
 
 /** Kafka's codes of errors. */
 const NON_EMPTY_GROUP = 68;
@@ -20,14 +22,14 @@ export interface GroupAdmin {
   memberCount(groupId: string): Promise<number>;
   /** Deletes a group and what it has committed. */
   deleteGroup(groupId: string): Promise<'deleted' | 'unknown' | 'has_members'>;
-  /** Commits for a group that has no members. */
+  /** Commits for a group that has no members; without metadata, so what was there is forgotten. */
   commitFor(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
 }
 
 /** Asks a connected admin client; `what` names the question in the message of its failure, `rights` what it needs. */
 export type Asked = <T>(what: string, work: (admin: Admin) => Promise<T>, rights?: Rights) => Promise<T>;
 
-export function createGroupAdmin(asked: Asked): GroupAdmin {
+export function createGroupAdmin(asked: Asked, client: KafkaClient): GroupAdmin {
   return {
     hasCommitted: async (groupId, topic) =>
       await asked(
@@ -67,9 +69,8 @@ export function createGroupAdmin(asked: Asked): GroupAdmin {
     commitFor: async (groupId, topic, offsets) => {
       await asked(
         `committing for ${groupId}`,
-        async (admin) => {
-          const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
-          await admin.setOffsets({ groupId, topic, partitions });
+        async () => {
+          await commitWithoutMember(client, groupId, topic, offsets);
         },
         { topic: ['Read', topic], group: ['Read', groupId] },
       );
