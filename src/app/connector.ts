@@ -4,6 +4,7 @@ import { createDeadLetters } from '../dead-letters/writer.ts';
 import { createCardGuard } from '../screening/card-guard.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../edges/kafka/admin.ts';
 import { FenceFeed } from '../edges/kafka/fence-feed.ts';
+import { logEndsOf } from '../edges/kafka/offset-reader.ts';
 import { createKafkaSource } from '../edges/kafka/source.ts';
 import { type KafkaClient } from '../edges/kafka/client.ts';
 import { createKafkaWriter, type KafkaWriter } from '../edges/kafka/writer.ts';
@@ -83,7 +84,7 @@ interface Cluster {
   readonly partitions: ReadonlyMap<string, number>;
 }
 
-interface ReadingParts extends Pick<Neighbours, 'admin' | 'registry'> {
+interface ReadingParts extends Pick<Neighbours, 'registry'> {
   readonly writer: RecordWriter;
   readonly flows: Flows;
   readonly kafka: KafkaClient;
@@ -256,7 +257,7 @@ class Connector {
       !(await settleStart({ ...this.#preflight(), admin, config, topics: [...flows.byTopic.keys()] }))
     )
       return;
-    if (flows !== null) await this.#read({ flows, kafka, registry, writer: metered, admin, fence, cluster });
+    if (flows !== null) await this.#read({ flows, kafka, registry, writer: metered, fence, cluster });
     emit('ready', { afterMs: this.#ageMs() });
   }
 
@@ -299,7 +300,7 @@ class Connector {
   }
 
   async #read(parts: ReadingParts): Promise<void> {
-    const { flows, kafka, registry, writer, admin, fence, cluster } = parts;
+    const { flows, kafka, registry, writer, fence, cluster } = parts;
     const { draw } = this.#options;
     const { kafka: group, topics, account, buffer, commitIntervalMs, scoring, parkPositions } = this.#config;
     const clock = this.#clock;
@@ -364,12 +365,13 @@ class Connector {
     Object.assign(this.#instruments, { engine, flows, fence });
     await engine.start();
     const wanted = (topic: string): boolean => topic === topics.created && flows.alignment.wantsWatermark();
-    const end = keepWatermarksFresh({ admin, engine, topics: [...flows.byTopic.keys()], wanted, clock });
+    const ends = logEndsOf(kafka);
+    const end = keepWatermarksFresh({ ends, engine, topics: [...flows.byTopic.keys()], wanted, clock });
     const endFreshness = followFreshness(this.#instruments, { clock, emit });
     this.#opened.push('watermarks', async () => {
       end();
       endFreshness();
-      await Promise.resolve();
+      await ends.close();
     });
   }
 

@@ -3,6 +3,7 @@ import { createScreeningApi, type ScreeningApiEdge } from '../edges/screening-ap
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
 import { type Connect } from '../edges/system/connect.ts';
 import { type Flow, type RecordWriter, type ValueDecoder, type ValueEncoder } from '../engine/ports.ts';
+import { type ScoredTransactions } from '../flows/scored.ts';
 import { Alignment } from '../flows/sync/alignment.ts';
 import { SyncFlow } from '../flows/sync/flow.ts';
 import { ScoringFlow } from '../flows/scoring/flow.ts';
@@ -149,6 +150,9 @@ interface Shared {
   readonly gate: Gate;
 }
 
+/** Where no update is sent nobody asks what became of a transaction: a memory of 100,000 would cost for nothing. */
+const NOBODY: ScoredTransactions = { note: () => undefined };
+
 function createScoring(parts: WireParts, { api, alignment, gate }: Shared): ScoringFlow {
   const { config, mapping, writer, scoreEncoder, clock, draw, emit } = parts;
   const { concurrency, ordering, scoreOnRefusal } = config.scoring;
@@ -168,7 +172,7 @@ function createScoring(parts: WireParts, { api, alignment, gate }: Shared): Scor
     output:
       scores === null ? null : { topic: scores, encoder: scoreEncoder, writer, deadlineMs: writeDeadlineMs(config) },
     account: config.account,
-    scored: alignment,
+    scored: config.flows.has('sync') ? alignment : NOBODY,
     clock,
     draw,
     emit,

@@ -1,5 +1,5 @@
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
-import { isFault } from '../kernel/fault.ts';
+import { type Standing } from '../edges/schema-registry/subjects.ts';
 import { registryOf } from './parts.ts';
 import { readSubjects, type Subject, writtenSubjects } from './schemas.ts';
 import { type CommandParts } from './topics-command.ts';
@@ -38,14 +38,27 @@ async function findingOf(
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
   const found = await registry.idOf(subject, schema);
   if (found.do === 'found') return { ok: true, text: `id ${String(found.id)}` };
-  try {
-    const standing = await registry.check(subject, schema);
-    const rest = standing === 'new' ? 'nothing is registered' : 'an older one is registered, ours fits';
-    return { ok: false, text: `${rest}; register ours with: fraud-connector schemas register` };
-  } catch (error) {
-    if (!isFault(error, 'SCHEMA_REFUSED')) throw error;
-    return { ok: false, text: 'what is registered does not go with ours; docs/schemas.md says how to change a schema' };
+  return { ok: false, text: standingText(await registry.check(subject, schema)) };
+}
+
+function standingText(standing: Standing): string {
+  switch (standing.do) {
+    case 'new':
+      return `nothing is registered; ${REGISTER}`;
+    case 'fits':
+      return `older ones are registered, ours fits ${askedFor(standing)}; ${REGISTER}`;
+    case 'refused': {
+      const version = standing.version === null ? 'the latest version' : `version ${String(standing.version)}`;
+      return `${version} that is registered does not go with ours; docs/schemas.md says how to change a schema`;
+    }
   }
+}
+
+const REGISTER = 'register ours with: fraud-connector schemas register';
+
+function askedFor({ of, level }: Extract<Standing, { do: 'fits' }>): string {
+  if (of !== null) return `all ${String(of)} (${String(level)})`;
+  return `the latest (${level ?? 'its compatibility level could not be read'}: no more was asked)`;
 }
 
 async function withRegistry(

@@ -1,5 +1,5 @@
 import { type Cancel, type Clock } from '../kernel/clock.ts';
-import { type KafkaAdmin } from '../edges/kafka/admin.ts';
+import { type OffsetReader } from '../edges/kafka/offset-reader.ts';
 import { type Engine } from '../engine/engine.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -7,7 +7,8 @@ const LOOK_EVERY_MS = 250;
 const RENEW_EVERY_MS = 10_000;
 
 export interface WatermarkParts {
-  readonly admin: Pick<KafkaAdmin, 'watermarks'>;
+  /** Where logs end, with what open transactions hold back: a payment that nobody may read yet is still to come. */
+  readonly ends: Pick<OffsetReader, 'watermarks'>;
   readonly engine: Pick<Engine, 'sawEnd'>;
   readonly topics: readonly string[];
   /** Whether somebody waits to learn where this topic ends now. */
@@ -21,13 +22,13 @@ export interface WatermarkParts {
  * seen otherwise. A failed look is made again. Answers what ends it.
  */
 export function keepWatermarksFresh(parts: WatermarkParts): Cancel {
-  const ends = parts.topics.map((topic) => keepFresh(topic, parts));
+  const looks = parts.topics.map((topic) => keepFresh(topic, parts));
   return () => {
-    for (const end of ends) end();
+    for (const end of looks) end();
   };
 }
 
-function keepFresh(topic: string, { admin, engine, wanted, clock }: WatermarkParts): Cancel {
+function keepFresh(topic: string, { ends, engine, wanted, clock }: WatermarkParts): Cancel {
   let cancel: Cancel | null = null;
   let ended = false;
   let renewAtMs = clock.monotonicMs() + RENEW_EVERY_MS;
@@ -35,7 +36,7 @@ function keepFresh(topic: string, { admin, engine, wanted, clock }: WatermarkPar
     const asOfMs = clock.monotonicMs();
     if (wanted(topic) || asOfMs >= renewAtMs) {
       renewAtMs = asOfMs + RENEW_EVERY_MS;
-      const found = await admin.watermarks(topic).catch(() => []);
+      const found = await ends.watermarks(topic).catch(() => []);
       for (const { partition, high } of found) engine.sawEnd({ topic, partition }, high, asOfMs);
     }
     if (!ended) cancel = clock.after(LOOK_EVERY_MS, () => void look());

@@ -1,3 +1,5 @@
+import { countsText, type Ended, headlineOf, rowsInto, sumOf, tookLine } from '../kernel/report-text.ts';
+
 /** Why a letter was passed over, as it should be. */
 export const PASSED_OVER = {
   not_asked_for: 'does not fit --reason or --trans-id, or is beyond --limit',
@@ -21,14 +23,9 @@ export type PassedOver = keyof typeof PASSED_OVER;
 export type Left = keyof typeof LEFT;
 
 /** What a redrive of one topic did, or would do, in numbers; what an earlier start did before a crash is not in `sent`. */
-export interface RedriveReport {
-  readonly id: string;
+export interface RedriveReport extends Ended {
   /** The dead-letter topic. */
   readonly topic: string;
-  /** As typed. */
-  readonly from: string;
-  readonly to: string;
-  readonly result: 'done' | 'stopped' | 'dry_run' | 'empty';
   /** An earlier start had begun it. */
   readonly resumed: boolean;
   /** Records of the range that were looked at. */
@@ -53,16 +50,14 @@ export interface RedriveReport {
 /** Exit code 1: something was dead-lettered again or is left, or it did not come to its end. */
 export function redriveExitOf({ result, deadLettered, left, unsettled }: RedriveReport): 0 | 1 {
   if (result === 'dry_run' || result === 'empty') return 0;
-  return result === 'stopped' || unsettled > 0 || sum(deadLettered) > 0 || sum(left) > 0 ? 1 : 0;
+  return result === 'stopped' || unsettled > 0 || sumOf(deadLettered) > 0 || sumOf(left) > 0 ? 1 : 0;
 }
 
 /** The report as lines for people. */
 export function redriveLines(report: RedriveReport): readonly string[] {
-  const lines = [headline(report)];
+  const lines = [headlineOf(report, 'Redrive', 'letters')];
   if (report.result === 'empty') return lines;
-  const row = (name: string, value: number, note = ''): void => {
-    lines.push(`  ${name.padEnd(26)} ${value.toLocaleString('en').padStart(13)}${note === '' ? '' : `  ${note}`}`);
-  };
+  const row = rowsInto(lines);
   const would = report.result === 'dry_run' ? 'would be ' : '';
   row('read', report.read);
   row(`${would}sent`, report.sent);
@@ -73,41 +68,21 @@ export function redriveLines(report: RedriveReport): readonly string[] {
   if (report.unsettled > 0) row('not settled', report.unsettled, 'newer updates kept coming; replay their range');
   if (report.expired > 0) row('expired', report.expired);
   for (const { day, reason, letters } of report.wouldSend ?? []) row(`${day} ${reason}`, letters);
-  const took = (report.durationMs / 1000).toLocaleString('en', { maximumFractionDigits: 1 });
-  lines.push(`  took ${took} s${report.resumed ? '; resumed: the numbers are of this start' : ''}`);
-  return lines;
+  return [...lines, tookLine(report)];
 }
 
 /** The same in one short text, for an audit line. */
 export function redriveCounts({ read, sent, skipped, left, deadLettered, repaired }: RedriveReport): string {
-  return [
-    `read ${String(read)}`,
-    `sent ${String(sent)}`,
-    `skipped ${String(sum(skipped))}`,
-    `left ${String(sum(left))}`,
-    `dead_lettered ${String(sum(deadLettered))}`,
-    `repaired ${String(repaired)}`,
-  ].join(', ');
-}
-
-function headline({ id, topic, from, to, result }: RedriveReport): string {
-  const range = `${topic} from ${from} to ${to}`;
-  switch (result) {
-    case 'done':
-      return `Redrive ${id} of ${range} is done.`;
-    case 'stopped':
-      return `Redrive ${id} of ${range} was stopped before its end.`;
-    case 'dry_run':
-      return `Dry run of ${range}: nothing was sent.`;
-    case 'empty':
-      return `The range is empty: ${range} holds no letters now. Nothing was sent.`;
-  }
+  return countsText({
+    read,
+    sent,
+    skipped: sumOf(skipped),
+    left: sumOf(left),
+    dead_lettered: sumOf(deadLettered),
+    repaired,
+  });
 }
 
 function entriesOf<K extends string>(counts: Readonly<Partial<Record<K, number>>>): readonly (readonly [K, number])[] {
   return (Object.entries(counts) as [K, number][]).filter(([, count]) => count > 0);
-}
-
-function sum(counts: Readonly<Partial<Record<string, number>>>): number {
-  return Object.values(counts).reduce<number>((total, each) => total + (each ?? 0), 0);
 }

@@ -60,6 +60,8 @@ export class Commits {
   /** How often what was unsaved has been forgotten: a commit that was under way then has nothing to take off. */
   #forgotten = 0;
   #stalledSinceMs: number | null = null;
+  /** Of the commit that failed last; empty: none has since one was acknowledged. */
+  #error = '';
   /** Lowered for a broker that takes less. */
   #limit: number = METADATA_LIMIT;
 
@@ -123,10 +125,12 @@ export class Commits {
     } catch (error) {
       if (isFault(error, 'METADATA_TOO_LARGE')) this.#limit = Math.floor(this.#limit / 2);
       this.durations.failed.add((clock.monotonicMs() - saidMs) / 1000);
-      emit('commit_failed', { error: nameOf(error) });
+      this.#error = nameOf(error);
+      emit('commit_failed', { error: this.#error });
       if (this.#unsaved > 0 && clock.monotonicMs() - this.#unsavedSinceMs > STALL_AFTER_MS) this.#stall();
       return;
     }
+    this.#error = '';
     this.durations.ok.add((clock.monotonicMs() - saidMs) / 1000);
     for (const { partition, version, settled, leftOut, commit } of sayings) {
       partition.committed = commit.offset;
@@ -166,7 +170,7 @@ export class Commits {
   #stall(): void {
     if (this.#stalledSinceMs !== null) return;
     this.#stalledSinceMs = this.#parts.clock.monotonicMs();
-    this.#parts.emit('hold_started', { cause: 'kafka', scope: 'commit', error: '' });
+    this.#parts.emit('hold_started', { cause: 'kafka', scope: 'commit', error: this.#error });
     this.#parts.onStall(true);
   }
 

@@ -43,8 +43,8 @@ export interface DispatcherParts {
  */
 export class Dispatcher {
   readonly flow: Flow<unknown, unknown>;
-  /** While true nothing starts: before a join, and from the stop on. */
-  quiet = true;
+  /** `going`: records start. `ending`, before a join or at a stop: none does. `joining`: no letter is begun, either: whose the records are is not known. */
+  phase: 'going' | 'ending' | 'joining' = 'joining';
   /** While true nothing starts: too much is finished and not committed. */
   stalled = false;
   /** Whether reading of all its partitions is paused because it holds too much. */
@@ -57,7 +57,7 @@ export class Dispatcher {
   readonly holds: HoldBook;
   readonly #parts: DispatcherParts;
   readonly #clock: Clock;
-  readonly #outcomes = new OutcomeCounts();
+  readonly #outcomes: OutcomeCounts;
   readonly #round = new Fifo<Partition>();
   #kept = 0;
   readonly #waiting = new WaitQueue<Entry>();
@@ -72,6 +72,7 @@ export class Dispatcher {
     this.#clock = parts.clock;
     this.flow = parts.flow;
     this.holds = new HoldBook(parts.flow.name, parts.emit);
+    this.#outcomes = new OutcomeCounts(parts.clock);
   }
 
   /** Takes over an entry that its partition has just added. */
@@ -81,9 +82,9 @@ export class Dispatcher {
     if (entry.state === 'ready') this.#join(entry.tenure);
   }
 
-  /** Counts a record that has ended. */
+  /** Counts a record that has ended when it was read. */
   count(settlement: Settlement, timestampMs: number): void {
-    this.#outcomes.count(settlement, this.#clock.nowMs() - timestampMs);
+    this.#outcomes.count(settlement, timestampMs);
     this.#ended += 1;
   }
 
@@ -93,7 +94,7 @@ export class Dispatcher {
   }
 
   #pump(freed: Partition | null): void {
-    if (this.quiet || this.stalled || this.#pumping) return;
+    if (this.phase !== 'going' || this.stalled || this.#pumping) return;
     this.#pumping = true;
     const nowMs = this.#clock.monotonicMs();
     if (freed !== null && mayStart(freed) && this.#mayKeepItsRoom(freed)) {
@@ -177,7 +178,6 @@ export class Dispatcher {
     return {
       name: this.flow.name,
       consumed: this.consumed,
-      heldLanes: this.#waiting.size,
       processing,
       endToEnd,
       outcomes: this.#outcomes.list(),
@@ -295,11 +295,12 @@ export class Dispatcher {
       case 'dead_letter':
         entry.letter = step.letter;
         // At once, also before a join or at a stop: the record would be sent again if its end were left for later.
-        this.#writeLetter(entry, step.letter);
+        if (this.phase !== 'joining') this.#writeLetter(entry, step.letter);
+        else this.#resume(entry);
         return;
       case 'wait':
         if (step.carry !== undefined) entry.carry = step.carry;
-        this.#wait(entry, step.why, step.forMs);
+        this.#wait(entry, step.why, step.forMs, step.error);
         return;
       case 'release':
         this.#resume(entry);
@@ -308,10 +309,9 @@ export class Dispatcher {
 
   #settle(entry: Entry, settlement: Settlement): void {
     entry.tellEnd(settlement);
-    const nowMs = this.#clock.monotonicMs();
-    this.holds.forget(entry, nowMs);
-    this.count(settlement, entry.record.timestampMs);
-    this.#outcomes.processing.add((nowMs - entry.beganMs) / 1000);
+    if (entry.why !== null) this.holds.forget(entry, this.#clock.monotonicMs());
+    this.#outcomes.countStepped(settlement, entry.record.timestampMs, entry.beganMs);
+    this.#ended += 1;
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
     const hadNext = entry.next !== null;
@@ -331,9 +331,9 @@ export class Dispatcher {
     }
   }
 
-  #wait(entry: Entry, why: HoldCause, forMs: number): void {
+  #wait(entry: Entry, why: HoldCause, forMs: number, error?: string): void {
     const nowMs = this.#clock.monotonicMs();
-    this.holds.remember(entry, why, nowMs);
+    this.holds.remember(entry, why, nowMs, error);
     entry.span?.wait(why);
     entry.attempt += 1;
     entry.state = 'waiting';
@@ -350,7 +350,7 @@ export class Dispatcher {
     if (entry.faults >= FAULTS_BEFORE_LETTER && this.#ended > entry.endedAtFirstFault && entry.letter === null) {
       entry.letter = { reason: 'connector_fault', stage: this.flow.name, detail: name };
       this.#resume(entry);
-    } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults));
+    } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults), name);
   }
 
   #block(entry: Entry, why: HoldCause, nowMs: number): void {

@@ -118,8 +118,11 @@ export class Engine implements SourceEvents {
     await this.#still(this.#options.barrierMs);
     const inFlight = this.#running();
     if (inFlight > 0) this.#options.emit('barrier_incomplete', { inFlight });
+    // A membership that was lost meanwhile may have been followed by another, which has its assignment.
+    const isJoining = (): boolean => this.#joiningSinceMs !== null;
+    if (isJoining()) for (const dispatcher of this.#dispatchers.values()) dispatcher.phase = 'joining';
     await this.#commits.now();
-    if (this.#phase === 'running') this.#phase = 'joining';
+    if (isJoining() && this.#phase === 'running') this.#phase = 'joining';
   }
 
   assigned(assignment: readonly AssignedPartition[]): void {
@@ -138,7 +141,7 @@ export class Engine implements SourceEvents {
     this.#options.emit('partitions_assigned', { owned, gained: owned - (before - lost), lost, afterMs });
     this.#phase = 'running';
     for (const dispatcher of this.#dispatchers.values()) {
-      dispatcher.quiet = false;
+      dispatcher.phase = 'going';
       dispatcher.pump();
     }
     this.#arm();
@@ -182,7 +185,7 @@ export class Engine implements SourceEvents {
   lost(_error: string): void {
     this.#joiningSinceMs ??= this.#clock.monotonicMs();
     if (this.#phase === 'running') this.#phase = 'joining';
-    for (const dispatcher of this.#dispatchers.values()) dispatcher.quiet = true;
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.phase = 'joining';
     for (const partition of this.#partitions.values()) this.#lose(partition);
     this.#commits.forget();
   }
@@ -193,7 +196,7 @@ export class Engine implements SourceEvents {
       phase: this.#phase,
       flows: [...this.#dispatchers].map(([topic, dispatcher]) => {
         const owned = partitions.filter((partition) => partition.topic === topic);
-        return Object.assign(dispatcher.status(), standingOf(dispatcher.flow, owned), { topic });
+        return Object.assign(dispatcher.status(), standingOf(dispatcher, owned), { topic });
       }),
       partitions: partitions.map((partition) => partition.status),
       commits: this.#commits.durations,
@@ -321,7 +324,7 @@ export class Engine implements SourceEvents {
 
   #quiet(before: 'stop' | 'join'): void {
     for (const dispatcher of this.#dispatchers.values()) {
-      dispatcher.quiet = true;
+      if (dispatcher.phase === 'going') dispatcher.phase = 'ending';
       dispatcher.flow.barrier(before);
     }
   }

@@ -45,10 +45,16 @@ export type Reading<Item> =
   | { readonly do: 'needs'; readonly schema: SchemaId }
   | Settlement;
 
-/** What one step came to. `wait` keeps in `carry` what was achieved (a score already received), so that a wait never repeats a POST. `release`: nothing achieved, nothing settled, back to the head of its lane. */
+/** What one step came to. `wait` keeps in `carry` what was achieved (a score already received), so that a wait never repeats a POST; `error` names what went wrong, without data. `release`: nothing achieved, nothing settled, back to the head of its lane. */
 export type Step<Carry> =
   | Settlement
-  | { readonly do: 'wait'; readonly forMs: number; readonly why: HoldCause; readonly carry?: Carry }
+  | {
+      readonly do: 'wait';
+      readonly forMs: number;
+      readonly why: HoldCause;
+      readonly carry?: Carry;
+      readonly error?: string;
+    }
   | { readonly do: 'release' };
 
 export interface Job<Item, Carry> {
@@ -116,6 +122,8 @@ export interface Flow<Item, Carry> {
   lettered?(record: SourceRecord): void;
   /** Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet written). */
   isAnswered?(carry: Carry): boolean;
+  /** Null or absent: what has room may go out. Else nothing may, by a neighbour's doing, and so many running steps stand still for it. */
+  heldBack?(): number | null;
 }
 
 /** Fetches a schema that a reading needs. `ready`: read again (it may read as `schema_unknown` now). */
@@ -231,14 +239,19 @@ export interface FlowStatus {
   /** Records read and not settled, those in flight included. */
   readonly buffered: number;
   readonly bufferedBytes: number;
-  /** Lanes whose head waits. */
+  /** Lanes whose head is held: it waits for a cause, or nothing may start or go out. Not those that only wait for room. */
   readonly heldLanes: number;
   /** Seconds from the first step of a record to its end. */
   readonly processing: Distribution;
   /** Seconds from the timestamp of a record to its end. */
   readonly endToEnd: Distribution;
-  /** Why lane heads wait, with how many and since when (monotonic). */
-  readonly waits: readonly { readonly cause: HoldCause; readonly records: number; readonly sinceMs: number }[];
+  /** Why lane heads wait, with how many, since when (monotonic), and the name of what went wrong last; empty: not known. */
+  readonly waits: readonly {
+    readonly cause: HoldCause;
+    readonly records: number;
+    readonly sinceMs: number;
+    readonly error: string;
+  }[];
   /** Records that the service has answered and that wait for Kafka to take their score or letter. */
   readonly answered: number;
   /** Records of owned partitions that have ended, by a step or a letter, and are in neither the committed offset nor the committed map. */

@@ -2,25 +2,40 @@ import { type Entry } from './entry.ts';
 import { type Partition } from './partition.ts';
 import { type Flow, type FlowStatus } from './ports.ts';
 
-/** What of a flow is known to this process alone, besides its running steps: a crash would do it again. */
-export type Standing = Pick<FlowStatus, 'answered' | 'unsaved' | 'unsavedSinceMs'>;
+/** What keys are held, and what of a flow is known to this process alone besides its running steps: a crash would do it again. */
+export type Standing = Pick<FlowStatus, 'answered' | 'heldLanes' | 'unsaved' | 'unsavedSinceMs'>;
 
 /**
  * How a flow stands in its owned partitions.
  *
  * It looks at the head of each lane, so it is for a status, not for each record.
  */
-export function standingOf(flow: Flow<unknown, unknown>, partitions: readonly Partition[]): Standing {
+export function standingOf(
+  { flow, stalled }: { readonly flow: Flow<unknown, unknown>; readonly stalled: boolean },
+  partitions: readonly Partition[],
+): Standing {
+  const heldBack = flow.heldBack?.() ?? null;
+  const nothingStarts = stalled ? 'at_all' : heldBack === null ? 'no' : 'outwards';
   let answered = 0;
+  let heldLanes = heldBack ?? 0;
   let unsaved = 0;
   let unsavedSinceMs: number | null = null;
   for (const partition of partitions) {
-    for (const head of partition.heads()) if (isAnswered(flow, head)) answered += 1;
+    for (const head of partition.heads()) {
+      if (isAnswered(flow, head)) answered += 1;
+      if (isHeld(head, nothingStarts)) heldLanes += 1;
+    }
     unsaved += partition.unsaved;
     const sinceMs = partition.unsavedSinceMs ?? Infinity;
     if (sinceMs < (unsavedSinceMs ?? Infinity)) unsavedSinceMs = sinceMs;
   }
-  return { answered, unsaved, unsavedSinceMs };
+  return { answered, heldLanes, unsaved, unsavedSinceMs };
+}
+
+/** A record that has only no room yet is not held: it starts as soon as another has ended. A letter needs Kafka alone. */
+function isHeld({ state, why, letter }: Entry, nothingStarts: 'no' | 'outwards' | 'at_all'): boolean {
+  if (state === 'running') return false;
+  return why !== null || nothingStarts === 'at_all' || (nothingStarts === 'outwards' && letter === null);
 }
 
 /** Only heads of lanes have been asked for, and those whose step runs are in flight. A letter without an item was never sent. */

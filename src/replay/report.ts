@@ -1,11 +1,7 @@
+import { countsText, type Ended, headlineOf, rowsInto, sumOf, tookLine } from '../kernel/report-text.ts';
+
 /** What a replay did, or would do, in numbers. The counts are of this start: what an earlier one did before a crash is not in them. */
-export interface ReplayReport {
-  readonly id: string;
-  readonly topic: string;
-  /** As typed. */
-  readonly from: string;
-  readonly to: string;
-  readonly result: 'done' | 'stopped' | 'dry_run' | 'empty';
+export interface ReplayReport extends Ended {
   /** An earlier start had begun it. */
   readonly resumed: boolean;
   /** Offsets of the range, by partition, the end excluded. */
@@ -43,10 +39,8 @@ export function exitOf({ result, deadLettered, unsettled }: ReplayReport): 0 | 1
 
 /** The report as lines for people. */
 export function reportLines(report: ReplayReport): readonly string[] {
-  const lines = [headline(report)];
-  const row = (name: string, value: number, note = ''): void => {
-    lines.push(`  ${name.padEnd(26)} ${count(value).padStart(13)}${note === '' ? '' : `  ${note}`}`);
-  };
+  const lines = [headlineOf(report, 'Replay', 'records')];
+  const row = rowsInto(lines);
   if (report.result === 'empty') {
     if (report.mayHaveExpired > 0) row('may have expired', report.mayHaveExpired, EXPIRED_UNKNOWN);
     return lines;
@@ -66,35 +60,14 @@ export function reportLines(report: ReplayReport): readonly string[] {
   if (report.liveBehind !== null && report.liveBehind > 0)
     row('the live group has to come', report.liveBehind, 'it sends these itself');
   for (const { day, status, updates } of report.wouldSend ?? []) row(`${day} ${status}`, updates);
-  lines.push(`  took ${seconds(report.durationMs)}${report.resumed ? '; resumed: the numbers are of this start' : ''}`);
-  return lines;
+  return [...lines, tookLine(report)];
 }
 
 const EXPIRED_UNKNOWN = 'older offsets are gone; how many of them were in the range is not known';
 
-function headline({ id, topic, from, to, result }: ReplayReport): string {
-  const range = `${topic} from ${from} to ${to}`;
-  switch (result) {
-    case 'done':
-      return `Replay ${id} of ${range} is done.`;
-    case 'stopped':
-      return `Replay ${id} of ${range} was stopped before its end.`;
-    case 'dry_run':
-      return `Dry run of ${range}: nothing was sent.`;
-    case 'empty':
-      return `The range is empty: ${range} holds no records now. Nothing was sent.`;
-  }
-}
-
 /** The same in one short text, for an audit line. */
-export function countsText({ read, sent, skipped, deadLettered, repaired }: ReplayReport): string {
-  return [
-    `read ${String(read)}`,
-    `sent ${String(sent)}`,
-    `skipped ${String(sum(skipped))}`,
-    `dead_lettered ${String(sum(deadLettered))}`,
-    `repaired ${String(repaired)}`,
-  ].join(', ');
+export function replayCounts({ read, sent, skipped, deadLettered, repaired }: ReplayReport): string {
+  return countsText({ read, sent, skipped: sumOf(skipped), dead_lettered: sumOf(deadLettered), repaired });
 }
 
 /** Outcomes of a flow by their kind: `skip:…`, `dead_letter:…`. */
@@ -104,16 +77,4 @@ export function outcomesOf(
 ): Readonly<Record<string, number>> {
   const found = Object.entries(outcomes).filter(([name]) => name.startsWith(`${kind}:`));
   return Object.fromEntries(found.map(([name, records]) => [name.slice(kind.length + 1), records]));
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, each) => total + each, 0);
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 })} s`;
 }

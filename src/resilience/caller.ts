@@ -88,8 +88,8 @@ export class Caller {
     const end = toCallEnd(judged);
     if (end === 'ok') this.#succeeded += 1;
     else if (end !== 'void') this.#failed += 1;
-    const timedOut = exchange.do === 'failed' && exchange.why === 'timeout';
-    const restMs = gate.end(pass, end, { status, afterMs, timedOut });
+    const failed = exchange.do === 'failed' ? exchange.why : null;
+    const restMs = gate.end(pass, end, { status, afterMs, failed });
     if (judged.do === 'done') gate.delivered(pass, 1);
     return restMs === 0 ? judged : { ...judged, restMs };
   }

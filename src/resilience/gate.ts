@@ -63,6 +63,8 @@ export class Gate {
     breaker: null,
     floodgate: null,
   };
+  /** What the call that failed last came to, by name. */
+  #failure = '';
   /** The changes of state that were told of. */
   #told = -1;
   /** The probe that was announced last, so that each is announced once. */
@@ -103,6 +105,7 @@ export class Gate {
     const { status, afterMs } = answer;
     const nowMs = clock.monotonicMs();
     this.#calls[typeof end === 'object' ? end.do : end] += 1;
+    if (end !== 'ok' && end !== 'void') this.#failure = nameOfFailure(answer);
     const wasProbe = this.#breaker.isProbe(pass.breaker);
     if (status === 429 && afterMs !== null && limit === null)
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(afterMs, PAUSE_MOST_MS));
@@ -110,8 +113,9 @@ export class Gate {
     else this.#endLimited(pass, end, { limit, answer, nowMs });
     floodgate.end(pass.floodgate);
     this.#tell(nowMs);
+    if (!wasProbe) return 0;
     const { probeAtMs } = this.#breaker.report();
-    return wasProbe && probeAtMs !== null ? (probeAtMs - nowMs) * PROBE_BACK : 0;
+    return probeAtMs === null ? 0 : (probeAtMs - nowMs) * PROBE_BACK;
   }
 
   /** Records of this call were delivered. */
@@ -140,11 +144,9 @@ export class Gate {
   /** When `tick` has to be called next, monotonic; null: not before something changes. */
   dueMs(nowMs: number): number | null {
     const { floodgate, bucket } = this.#options;
-    const dues = [this.#probeAt(this.#breaker.dueMs()), this.#probeAt(floodgate.dueMs()), bucket?.dueMs(nowMs) ?? null];
-    if (nowMs < this.#pausedUntilMs) dues.push(this.#pausedUntilMs);
-    let earliest: number | null = null;
-    for (const due of dues) if (due !== null && (earliest === null || due < earliest)) earliest = due;
-    return earliest;
+    const probeMs = earlier(this.#probeAt(this.#breaker.dueMs()), this.#probeAt(floodgate.dueMs()));
+    const pausedMs = nowMs < this.#pausedUntilMs ? this.#pausedUntilMs : null;
+    return earlier(probeMs, earlier(pausedMs, bucket?.dueMs(nowMs) ?? null));
   }
 
   /** Lets a probe that has fallen due find a record. */
@@ -220,7 +222,19 @@ export class Gate {
     this.#said[who] = hold;
     const of = `${scope} ${who}`;
     if (said !== null) emit('hold_ended', { cause: said.cause, scope: of, afterMs: Math.round(nowMs - said.sinceMs) });
-    if (hold !== null) emit('hold_started', { cause: hold.cause, scope: of, error: '' });
+    const error = who === 'breaker' ? this.#failure : '';
+    if (hold !== null) emit('hold_started', { cause: hold.cause, scope: of, error });
     else this.#relief?.recovered(who === 'breaker' ? SERVICE_CAUSES : FLOOD_CAUSES);
   }
+}
+
+/** `timeout`, `status_503`; empty: nothing was sent. A status below 300 is an answer that says of itself that it is none. */
+function nameOfFailure({ status, failed = null }: CallAnswer): string {
+  if (failed !== null) return failed;
+  return status === null || status === 0 ? '' : `status_${String(status)}`;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
 }

@@ -1,4 +1,5 @@
 import { type CallEnd } from './breaker.ts';
+import { type NoAnswer } from './ports.ts';
 import { SlidingCount } from './sliding-count.ts';
 
 /**
@@ -13,15 +14,15 @@ export interface CallAnswer {
   readonly status: number | null;
   /** From `Retry-After`; null: none. */
   readonly afterMs: number | null;
-  /** There was none in time; absent: no matter, or there was. */
-  readonly timedOut?: boolean;
+  /** Why there was none; null or absent: there was, or nothing was sent. */
+  readonly failed?: NoAnswer | null;
 }
 
 /** What a call that ended so says of the service's load. */
-export function toLoadSign(end: CallEnd, { status, afterMs, timedOut = false }: CallAnswer): LoadSign {
+export function toLoadSign(end: CallEnd, { status, afterMs, failed = null }: CallAnswer): LoadSign {
   if (end === 'ok') return 'light';
   if (status === 429 || (status === 503 && afterMs !== null)) return 'overload';
-  return status === 503 || timedOut ? 'strain' : 'none';
+  return status === 503 || failed === 'timeout' ? 'strain' : 'none';
 }
 
 /** What is left of the limit, at least, of one second to the next. */

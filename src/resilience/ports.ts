@@ -2,6 +2,9 @@ import { type HoldCause } from '../kernel/outcome.ts';
 
 /** What the judgement of the service asks of the client that speaks HTTP, and how it reports on itself. */
 
+/** How a request ended without an answer that can be used. */
+export type NoAnswer = 'timeout' | 'connect' | 'reset' | 'oversized' | 'protocol';
+
 /** One exchange with the service, session included: a 401 has already led to one new login and one repeat. */
 export type Exchange =
   | {
@@ -16,7 +19,7 @@ export type Exchange =
     }
   | {
       readonly do: 'failed';
-      readonly why: 'timeout' | 'connect' | 'reset' | 'oversized' | 'protocol';
+      readonly why: NoAnswer;
       /** The service may have carried it out. */
       readonly ambiguous: boolean;
     }

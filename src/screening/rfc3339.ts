@@ -36,7 +36,16 @@ export function formatRfc3339Millis(epochMs: number): string {
   return `${toTheSecond(ms)}.${padded(ms % 1000, 3)}Z`;
 }
 
+/** The second that was printed last: times come in order, thousands to a second. */
+let last = { second: -1, text: '' };
+
 function toTheSecond(epochMs: number): string {
+  const second = Math.floor(epochMs / 1000);
+  if (second !== last.second) last = { second, text: printed(epochMs) };
+  return last.text;
+}
+
+function printed(epochMs: number): string {
   const { year, month, day } = dateOf(Math.floor(epochMs / DAY_MS));
   const ofDay = Math.floor((epochMs % DAY_MS) / 1000);
   const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;

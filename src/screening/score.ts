@@ -81,11 +81,24 @@ export function readScore(answer: Readonly<Record<string, unknown>>): ReadScore 
   return { reading: { ...reading, extra: fields.extra() }, unrecognised: fields.unrecognised };
 }
 
-/** An answer's fields, of which those not taken remain as `extra`. */
+/** What a score record has a field for, and what says that there is no score. */
+const KNOWN: ReadonlySet<string> = new Set<ScoreField | 'error_msg'>([
+  'error_msg',
+  'frg_trans_id',
+  'fraugster_approved',
+  'score',
+  'is_liable',
+  'liability_reason',
+  'validation',
+  'evidence',
+  'frg_device_id',
+]);
+
+/** An answer's fields; those that a score record has not, and those that are kept, remain as `extra`. */
 class Fields {
   readonly unrecognised: ScoreField[] = [];
   readonly #answer: Readonly<Record<string, unknown>>;
-  readonly #taken = new Set<string>(['error_msg']);
+  readonly #kept: string[] = [];
 
   constructor(answer: Readonly<Record<string, unknown>>) {
     this.#answer = answer;
@@ -93,16 +106,10 @@ class Fields {
 
   take<T>(name: ScoreField, isValid: (value: unknown) => value is T): T | null {
     const value = this.#answer[name];
-    if (value === undefined || value === null) {
-      this.#taken.add(name);
-      return null;
-    }
-    if (!isValid(value)) {
-      this.reject(name);
-      return null;
-    }
-    this.#taken.add(name);
-    return value;
+    if (value === undefined || value === null) return null;
+    if (isValid(value)) return value;
+    this.reject(name);
+    return null;
   }
 
   reject(name: ScoreField): void {
@@ -111,11 +118,11 @@ class Fields {
   }
 
   keep(name: ScoreField): void {
-    this.#taken.delete(name);
+    this.#kept.push(name);
   }
 
   extra(): string {
-    const names = Object.keys(this.#answer).filter((name) => !this.#taken.has(name));
+    const names = Object.keys(this.#answer).filter((name) => !KNOWN.has(name) || this.#kept.includes(name));
     if (names.length === 0) return '{}';
     // fromEntries defines properties, so that a field named __proto__ is a field like any other.
     return JSON.stringify(Object.fromEntries(names.map((name) => [name, this.#answer[name]])));

@@ -87,7 +87,11 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     level: 'warn',
     means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
     levels: { field: 'cause', of: NEEDS_SOMEBODY },
-    fields: { cause: 'one of the holds of docs/codes.md', scope: 'what waits', error: 'name of the error, if known' },
+    fields: {
+      cause: 'one of the holds of docs/codes.md',
+      scope: 'what waits',
+      error: 'what went wrong, if known: the name of the error, or `timeout`, `status_503`',
+    },
     counter: { name: 'holds_total', labels: ['cause', 'scope'] },
   },
   hold_ended: {

@@ -1,6 +1,7 @@
 import { type EngineStatus, type PartitionStatus } from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
+import { errorWords } from '../kernel/error-words.ts';
 import { type HoldCause, HOLDS } from '../kernel/outcome.ts';
 import { duplicateBounds } from './duplicate-bound.ts';
 import { type GateReport } from '../resilience/ports.ts';
@@ -27,6 +28,7 @@ interface Hold {
   readonly cause: HoldCause;
   readonly scope: string;
   readonly sinceMs: number;
+  readonly error: string;
 }
 
 const MOVES: readonly { readonly by: EventName; readonly from: readonly HealthPhase[]; readonly to: HealthPhase }[] = [
@@ -111,6 +113,7 @@ export class Health {
         inFlight: flow.inFlight,
         buffered: flow.buffered,
         bufferedBytes: flow.bufferedBytes,
+        heldKeys: flow.heldLanes,
         waits: flow.waits.map((wait) => report({ ...wait, scope: flow.name }, nowMs, wait.records)),
       })),
       gates: (this.#options.gates?.() ?? []).map((gate) => reportGate(gate, nowMs)),
@@ -124,9 +127,10 @@ export class Health {
     this.#phaseSinceMs = this.#options.clock.monotonicMs();
   }
 
-  #hold({ cause, scope }: EventFields['hold_started']): void {
+  #hold({ cause, scope, error }: EventFields['hold_started']): void {
     const name = `${scope} ${cause}`;
-    if (!this.#holds.has(name)) this.#holds.set(name, { cause, scope, sinceMs: this.#options.clock.monotonicMs() });
+    if (this.#holds.has(name)) return;
+    this.#holds.set(name, { cause, scope, sinceMs: this.#options.clock.monotonicMs(), error });
   }
 
   #release({ cause, scope }: EventFields['hold_ended']): void {
@@ -142,9 +146,10 @@ export class Health {
   }
 }
 
-function report({ cause, scope, sinceMs }: Hold, nowMs: number, records: number | null): HoldReport {
+function report({ cause, scope, sinceMs, error }: Hold, nowMs: number, records: number | null): HoldReport {
   const { means, mend } = HOLDS[cause];
-  return { scope, cause, records, ageMs: Math.max(0, Math.round(nowMs - sinceMs)), means, mend };
+  const ageMs = Math.max(0, Math.round(nowMs - sinceMs));
+  return { scope, cause, records, ageMs, error: errorWords(error), means, mend };
 }
 
 function reportGate({ scope, breaker, floodgate, pausedUntilMs, limit }: GateReport, nowMs: number): GateHealth {

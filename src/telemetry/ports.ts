@@ -12,6 +12,8 @@ export interface HoldReport {
   /** Null where it is not counted in records. */
   readonly records: number | null;
   readonly ageMs: number;
+  /** Class and code of what went wrong, from closed lists; null: not known, or of none of them. */
+  readonly error: string | null;
   readonly means: string;
   readonly mend: string;
 }
@@ -58,6 +60,8 @@ export interface FlowReport {
   readonly inFlight: number;
   readonly buffered: number;
   readonly bufferedBytes: number;
+  /** Keys that wait for a cause, or that nothing may be sent of; the records behind their first one wait with it. */
+  readonly heldKeys: number;
   readonly waits: readonly HoldReport[];
 }
 

@@ -122,7 +122,8 @@ export const STATE_METRICS: { readonly [N in StateMetricName]: StateMetric } = {
   held_keys: {
     type: 'gauge',
     labels: ['flow'],
-    means: 'Keys (lanes) whose next record waits; the records behind it wait with it.',
+    means:
+      'Keys (lanes) that are held: their next record waits for a cause, or nothing may be sent now, so that it was not even tried. The records behind it wait with it. Not those that only wait for room.',
     rise: 'Many keys wait: a neighbour is ill, `waiting_records` names the cause. A few for long: records that the service fails on one by one.',
     samples: perFlow((flow) => flow.heldLanes),
   },

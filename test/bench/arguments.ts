@@ -13,9 +13,9 @@ export interface BenchArguments {
   readonly keys: readonly Keys[];
   /** Until the service answers. */
   readonly latencyMs: number;
-  /** `webhooks`, `metrics`: how often each is measured; the middle one counts. */
+  /** `webhooks`: how often it is measured, the middle one counts; `metrics`: pairs of slices. */
   readonly rounds: number;
-  /** How long is measured at most; what comes before and after it is not in it. */
+  /** How long is measured at most; what comes before and after it is not in it. `metrics`: each slice. */
   readonly seconds: number;
   /** `lag`: records in the topic; `engine`: records per run; `ill`: payments that come at once while nothing is answered; `replay`: updates in its range. */
   readonly records: number;
@@ -38,7 +38,10 @@ export interface BenchArguments {
 const USAGE = `npm run bench -- ${JOBS.join('|')} [--keys even|zipf|both] [--latency MS] [--seconds N] [--records N] [--minutes N] [--rate N] [--poison] [--concurrency N] [--rounds N] [--node-options="…"] [--pin] [--json FILE]`;
 
 const DEFAULTS: Readonly<
-  Record<Job, { readonly latency: string; readonly seconds: string; readonly records: string }>
+  Record<
+    Job,
+    { readonly latency: string; readonly seconds: string; readonly records: string; readonly rounds?: string }
+  >
 > = {
   ceiling: { latency: '50', seconds: '30', records: '0' },
   lag: { latency: '0', seconds: '60', records: '1000000' },
@@ -47,9 +50,12 @@ const DEFAULTS: Readonly<
   replay: { latency: '0', seconds: '0', records: '1000000' },
   adaptive: { latency: '50', seconds: '10', records: '1000' },
   scale: { latency: '50', seconds: '15', records: '600000' },
-  metrics: { latency: '0', seconds: '10', records: '200000' },
+  metrics: { latency: '0', seconds: '0.1', records: '1000', rounds: '1000' },
   webhooks: { latency: '0', seconds: '10', records: '1000' },
 };
+
+/** Where what is measured has another end, or is measured often. */
+const LEAST_SECONDS: Partial<Record<Job, number>> = { engine: 0, ill: 0, replay: 0, metrics: 0.05 };
 
 /** The arguments, or a text that says what is wrong with them. */
 export function readArguments(args: readonly string[]): BenchArguments | string {
@@ -69,7 +75,7 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
         rate: { type: 'string', default: '300' },
         poison: { type: 'boolean', default: false },
         concurrency: { type: 'string', default: '64' },
-        rounds: { type: 'string', default: '1' },
+        rounds: { type: 'string', default: defaults.rounds ?? '1' },
         'node-options': { type: 'string', default: '' },
         pin: { type: 'boolean', default: false },
         json: { type: 'string' },
@@ -91,13 +97,13 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
       job,
       keys,
       latencyMs: number('latency', job === 'ceiling' || job === 'adaptive' ? 1 : 0, 10_000),
-      seconds: number('seconds', job === 'engine' || job === 'ill' || job === 'replay' ? 0 : 5, 3600),
+      seconds: number('seconds', LEAST_SECONDS[job] ?? 5, 3600),
       records: Math.floor(number('records', job === 'ceiling' ? 0 : 1000, 10_000_000)),
       minutes: number('minutes', 0.1, 60),
       rate: Math.floor(number('rate', 1, 5000)),
       poison: values.poison,
       concurrency: Math.floor(number('concurrency', 1, 1000)),
-      rounds: Math.floor(number('rounds', 1, 20)),
+      rounds: Math.floor(number('rounds', 1, job === 'metrics' ? 10_000 : 20)),
       nodeOptions: values['node-options'].split(/\s+/u).filter((option) => option !== ''),
       pin: values.pin,
       json: values.json ?? null,

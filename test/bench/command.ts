@@ -4,11 +4,15 @@ import { type CompareArguments, readCompareArguments } from './compare-arguments
 /** What `npm run bench --` is told: a job, or the comparison with rivals, which is what it does without one. */
 export type BenchCommand =
   | { readonly do: 'compare'; readonly options: CompareArguments }
+  /** Puts what `--json` has kept of a comparison or of `metrics` into docs/performance.md. */
+  | { readonly do: 'publish'; readonly file: string }
   | { readonly do: 'job'; readonly options: BenchArguments };
 
 /** The command, or a text that says what is wrong with it. */
 export function readCommand(args: readonly string[]): BenchCommand | string {
-  const [first] = args;
+  const [first, second] = args;
+  if (first === 'publish')
+    return second === undefined ? 'npm run bench -- publish FILE.json' : { do: 'publish', file: second };
   if (first === undefined || first === 'compare' || first.startsWith('--')) {
     const options = readCompareArguments(first === 'compare' ? args.slice(1) : args);
     return typeof options === 'string' ? options : { do: 'compare', options };

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CompareArguments } from './compare-arguments.ts';
+import { type CompareJob, USUAL } from './compare-jobs.ts';
 import { type CompareStage, type Contestant } from './compare-stage.ts';
 import { loadLive } from './live-load.ts';
 import { type Rival } from './rivals/roster.ts';
-import { Sink } from './sink.ts';
+import { paymentOf, Sink, updatesOf } from './sink.ts';
 import { percentile } from './statistics.ts';
 import { type Counts, Tally } from './tally.ts';
 
@@ -36,6 +37,8 @@ export interface Backlog {
   readonly topic: string;
   readonly keyOfRecord: Uint32Array;
   readonly keys: number;
+  /** Share of the most frequent key. */
+  readonly hottest: number;
 }
 
 const LOOK_EVERY_MS = 50;
@@ -47,10 +50,10 @@ const USABLE = 0.95;
 /** One contestant reads the backlog from its beginning, as a group of its own. */
 export async function runOverBacklog(
   rival: Rival,
-  { stage, options, backlog, latencyMs }: Setting & { readonly backlog: Backlog; readonly latencyMs: number },
+  { stage, options, backlog, job }: Setting & { readonly backlog: Backlog; readonly job: CompareJob },
 ): Promise<Figures> {
   const tally = new Tally(backlog.keyOfRecord, backlog.keys);
-  return await withContestant(rival, { stage, topic: backlog.topic, latencyMs, tally }, async (contestant) => {
+  return await withContestant(rival, { stage, topic: backlog.topic, job, tally }, async (contestant) => {
     await until(() => tally.answered > 0, contestant);
     const most = backlog.keyOfRecord.length * USABLE;
     await pass(options.warmUpSeconds, () => tally.answered > most / 3);
@@ -79,8 +82,10 @@ export async function runBelowSaturation(
   rival: Rival,
   { stage, options, topic }: Setting & { readonly topic: string },
 ): Promise<Added> {
-  const { pace, seconds, warmUpSeconds, partitions } = options;
-  await stage.createTopic(topic);
+  const { pace, seconds, warmUpSeconds } = options;
+  const { partitions } = USUAL;
+  await stage.createTopic(topic, partitions);
+  const job = { ...USUAL, name: '', rivals: [], rounds: 1, latencyMs: ADDED_LATENCY_MS };
   const load = await loadLive({ broker: stage.broker, topic, partitions, pace });
   const waits: number[] = [];
   let [isCounted, came] = [false, 0];
@@ -92,7 +97,7 @@ export async function runBelowSaturation(
     left: (): void => undefined,
   };
   try {
-    return await withContestant(rival, { stage, topic, latencyMs: ADDED_LATENCY_MS, tally }, async (contestant) => {
+    return await withContestant(rival, { stage, topic, job, tally }, async (contestant) => {
       await until(() => came > 0, contestant);
       // What was written before it was ready must be gone.
       await pass(warmUpSeconds + 2, () => false);
@@ -122,16 +127,16 @@ async function withContestant<T>(
   work: {
     readonly stage: CompareStage;
     readonly topic: string;
-    readonly latencyMs: number;
+    readonly job: CompareJob;
     readonly tally: Sink['tally'];
   },
   measure: (contestant: Contestant) => Promise<T>,
 ): Promise<T> {
-  const { stage, topic, latencyMs, tally } = work;
-  const sink = await Sink.open(latencyMs);
+  const { stage, topic, job, tally } = work;
+  const sink = await Sink.open(job.latencyMs, job.flow === 'sync' ? updatesOf : paymentOf);
   sink.tally = tally;
   try {
-    const contestant = await stage.start(rival, { topic, sinkPort: sink.port });
+    const contestant = await stage.start(rival, { topic, sinkPort: sink.port, job });
     try {
       return await measure(contestant);
     } finally {

@@ -9,11 +9,13 @@ import { type Child } from '../../src/sandbox/broker/child.ts';
 import { Run } from '../../src/sandbox/broker/run.ts';
 import { type KafkaAndRegistry, startKafka } from '../../src/sandbox/broker/start.ts';
 import { type CompareArguments } from './compare-arguments.ts';
+import { type CompareJob } from './compare-jobs.ts';
 import { type Command, NOTES, PREPARE, type Rival } from './rivals/roster.ts';
 import { cpuSecondsOf, OTHERS_CORE, pinTo } from './stage.ts';
 
 const MEASURED_CORE = '1';
 const SCORES = 'bench.scores';
+const SCORES_PARTITIONS = 12;
 /** What each of them commits after: the connector's default. */
 const COMMIT_MS = 250;
 const END_MS = 6_000;
@@ -28,12 +30,21 @@ export interface Contestant {
   readonly end: () => Promise<void>;
 }
 
+/** What a contestant is to do, and for which service. */
+interface Work {
+  readonly topic: string;
+  readonly sinkPort: number;
+  readonly job: CompareJob;
+}
+
 /** A broker, and the contestants, one at a time. */
 export interface CompareStage {
   readonly kafka: KafkaAndRegistry;
   readonly broker: string;
-  readonly createTopic: (topic: string) => Promise<void>;
-  readonly start: (rival: Rival, work: { readonly topic: string; readonly sinkPort: number }) => Promise<Contestant>;
+  /** Those that can be had here. */
+  readonly rivals: ReadonlySet<Rival>;
+  readonly createTopic: (topic: string, partitions: number) => Promise<void>;
+  readonly start: (rival: Rival, work: Work) => Promise<Contestant>;
 }
 
 /** Starts a broker and a registry of its own and prepares the rivals; with `pin` the contestants have a core for themselves. */
@@ -46,8 +57,8 @@ export async function setCompareStage({
   readonly opened: ReleaseStack;
   readonly say: (line: string) => void;
 }): Promise<CompareStage> {
-  const commands = new Map<Rival, Command>();
-  for (const rival of options.rivals) commands.set(rival, await PREPARE[rival]());
+  const wanted = new Set(options.jobs.flatMap(({ rivals }) => rivals));
+  const commands = await prepare(wanted, say);
   const pin = options.pin && pinTo(OTHERS_CORE, process.pid);
   if (options.pin && !pin) say('There is no taskset, or only one core: nothing is pinned.');
   const { KAFKA_BROKERS: _, SCHEMA_REGISTRY_URL: __, ...env } = process.env;
@@ -65,23 +76,24 @@ export async function setCompareStage({
   opened.push('contestants', async () => {
     await run.close();
   });
-  const createTopic = async (topic: string): Promise<void> => {
+  const createTopic = async (topic: string, partitions: number): Promise<void> => {
     const topics = [
-      { topic, numPartitions: options.partitions, replicationFactor: 1 },
+      { topic, numPartitions: partitions, replicationFactor: 1 },
       { topic: `${topic}.dlq`, numPartitions: 1, replicationFactor: 1 },
     ];
     await admin.createTopics({ waitForLeaders: true, topics });
   };
-  if (options.rivals.includes('connector-scores')) {
-    await createTopic(SCORES);
+  if (wanted.has('connector-scores')) {
+    await createTopic(SCORES, SCORES_PARTITIONS);
     await registerSchemas(kafka);
   }
   let started = 0;
   return {
     kafka,
     broker,
+    rivals: new Set(commands.keys()),
     createTopic,
-    start: async (rival, { topic, sinkPort }) => {
+    start: async (rival, { topic, sinkPort, job }) => {
       started += 1;
       const { program, args, env: own = {} } = commands.get(rival) ?? { program: 'false', args: [] };
       const given = { broker, topic, sinkPort, group: `bench-${String(process.pid)}-${String(started)}` };
@@ -94,8 +106,8 @@ export async function setCompareStage({
           PATH: process.env['PATH'],
           ...own,
           ...(NOTES[rival].ours
-            ? connectorEnv(rival, options, { ...given, registryUrl: kafka.registryUrl })
-            : rivalEnv(options, given)),
+            ? connectorEnv(rival, job, { ...given, registryUrl: kafka.registryUrl })
+            : rivalEnv(job, given)),
         },
       });
       return {
@@ -117,38 +129,52 @@ interface Given {
   readonly group: string;
 }
 
-function rivalEnv(options: CompareArguments, { broker, topic, sinkPort, group }: Given): Record<string, string> {
+function rivalEnv(job: CompareJob, { broker, topic, sinkPort, group }: Given): Record<string, string> {
   return {
     BROKER: broker,
     TOPIC: topic,
     GROUP: group,
-    PARTITIONS: String(options.partitions),
+    PARTITIONS: String(job.partitions),
     URL: `http://127.0.0.1:${String(sinkPort)}/api/v2/transaction`,
-    CONCURRENCY: String(options.concurrency),
+    CONCURRENCY: String(job.concurrency),
     COMMIT_MS: String(COMMIT_MS),
   };
 }
 
 function connectorEnv(
   rival: Rival,
-  options: CompareArguments,
+  { flow, concurrency }: CompareJob,
   { broker, topic, sinkPort, group, registryUrl }: Given & { readonly registryUrl: string },
 ): Record<string, string> {
   return {
     KAFKA_BROKERS: broker,
     KAFKA_GROUP_ID: group,
     KAFKA_START_FROM: 'earliest',
-    TOPIC_CREATED: topic,
+    ...(flow === 'sync'
+      ? { TOPIC_AUTHORIZED: topic, SYNC_BATCHES_IN_FLIGHT: String(concurrency) }
+      : { TOPIC_CREATED: topic, SCORING_CONCURRENCY: String(concurrency) }),
     TOPIC_SCORES: rival === 'connector-scores' ? SCORES : '',
     SCHEMA_REGISTRY_URL: registryUrl,
     SERVICE_BASE_URL: `http://127.0.0.1:${String(sinkPort)}`,
     SERVICE_USERNAME: 'bench',
     SERVICE_PASSWORD: 'bench',
-    SCORING_CONCURRENCY: String(options.concurrency),
     COMMIT_INTERVAL_MS: String(COMMIT_MS),
     OPS_PORT: '0',
     LOG_LEVEL: 'warn',
   };
+}
+
+/** What has to be installed is, and who cannot be had here is left out, aloud. */
+async function prepare(rivals: ReadonlySet<Rival>, say: (line: string) => void): Promise<ReadonlyMap<Rival, Command>> {
+  const commands = new Map<Rival, Command>();
+  for (const rival of rivals) {
+    try {
+      commands.set(rival, await PREPARE[rival]());
+    } catch (error) {
+      say(`${NOTES[rival].title} is left out: ${error instanceof Error ? error.message : 'it cannot be had here'}.`);
+    }
+  }
+  return commands;
 }
 
 async function registerSchemas({ brokers, registryUrl }: KafkaAndRegistry): Promise<void> {

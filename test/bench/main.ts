@@ -2,14 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { adaptive } from './adaptive.ts';
 import { type BenchArguments } from './arguments.ts';
 import { ceiling } from './ceiling.ts';
-import { readCommand } from './command.ts';
+import { type BenchCommand, readCommand } from './command.ts';
 import { compare } from './compare.ts';
+import { type Comparison } from './compare-figures.ts';
+import { publish, publishFile } from './compare-publish.ts';
 import { engine } from './engine.ts';
 import { ill } from './ill.ts';
 import { lag } from './lag.ts';
 import { metrics } from './metrics.ts';
 import { replay } from './replay.ts';
-import { type Job, tableLines } from './result.ts';
+import { type BenchResult, type Job, tableLines } from './result.ts';
 import { scale } from './scale.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -40,18 +42,29 @@ if (typeof choice === 'string') {
       stop.abort();
     });
   }
-  const { options } = choice;
-  const world = { say, signal: stop.signal };
-  const result =
-    choice.do === 'compare'
-      ? await compare(choice.options, world)
-      : await JOBS[choice.options.job](choice.options, world);
+  const result = await run(choice, { say, signal: stop.signal });
   for (const line of ['', ...tableLines(result), '']) say(line);
   say(result.missed.length === 0 ? 'Every bar is met.' : `Missed: ${result.missed.join('; ')}.`);
-  if (options.json !== null)
-    await writeFile(
-      options.json,
-      `${JSON.stringify({ options, figures: result.figures, missed: result.missed }, null, 2)}\n`,
-    );
+  await keep(choice, result);
   process.exitCode = result.missed.length === 0 ? 0 : 1;
+}
+
+async function run(command: BenchCommand, world: Parameters<Job>[1]): Promise<BenchResult> {
+  switch (command.do) {
+    case 'compare':
+      return await compare(command.options, world);
+    case 'publish':
+      return await publishFile(command.file);
+    case 'job':
+      return await JOBS[command.options.job](command.options, world);
+  }
+}
+
+/** The file first: what was measured must not be lost with a page. */
+async function keep(command: BenchCommand, { figures, missed }: BenchResult): Promise<void> {
+  if (command.do === 'publish') return;
+  const { options } = command;
+  if (options.json !== null)
+    await writeFile(options.json, `${JSON.stringify({ options, figures, missed }, null, 2)}\n`);
+  if (command.do === 'compare' && command.options.publishes) await publish(figures as Comparison);
 }

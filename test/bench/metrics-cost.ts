@@ -1,171 +1,87 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { wireFlows } from '../../src/app/flows.ts';
 import { Instruments } from '../../src/app/instruments.ts';
-import { registryOf } from '../../src/app/parts.ts';
 import { readMapping } from '../../src/app/mapping.ts';
+import { registryOf } from '../../src/app/parts.ts';
+import { type Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { createScreeningApi } from '../../src/edges/screening-api/client.ts';
+import { createScreeningApi, type ScreeningApiEdge } from '../../src/edges/screening-api/client.ts';
 import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { type RecordWriter, type Source, type SourceEvents, type TopicPartition } from '../../src/engine/ports.ts';
-import { ScoreCounts } from '../../src/flows/scoring/score-counts.ts';
-import { BucketCounts } from '../../src/kernel/bucket-counts.ts';
-import { type Clock } from '../../src/kernel/clock.ts';
-import { ExchangeCounts } from '../../src/kernel/exchange-counts.ts';
+import { type RecordWriter } from '../../src/engine/ports.ts';
+import { type Emit } from '../../src/kernel/emit.ts';
 import { FRAUD_SCORE_SCHEMA } from '../../src/screening/avro.generated.ts';
 import { MeteredWriter } from '../../src/telemetry/metered-writer.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
-import { keyPlan, nameOfKey, PARTITIONS, valueOf } from './backlog.ts';
+import { switchMetrics, type Switch } from './metrics-switch.ts';
+import { PaymentSource } from './payment-source.ts';
 
-/** What one payment cost in one process. */
-export interface MetricsCost {
-  readonly usPerRecord: number;
+/** What is measured: how many pairs of slices, each of so many seconds, with score records or without. */
+export interface MetricsPlan {
+  readonly serviceUrl: string;
+  readonly pairs: number;
+  readonly sliceSeconds: number;
+  readonly scores: boolean;
+}
+
+/** What one slice of time cost. */
+export interface Slice {
+  readonly isOn: boolean;
+  /** Records that ended. */
   readonly records: number;
-  readonly seconds: number;
+  /** User and system time of the whole process. */
+  readonly cpuUs: number;
+  readonly ms: number;
 }
 
-const BATCH = 500;
-const WARM_UP = 0.2;
-const SCRAPE_MS = 1000;
-const TOPIC = 'payments.created';
-
-/** Makes payments on the spot, a batch for a partition as soon as it is read again; so many in all. */
-class PaymentSource implements Source {
-  readonly #most: number;
-  readonly #next = Array.from({ length: PARTITIONS }, () => 0);
-  readonly #open = new Set<number>();
-  readonly #plan = keyPlan('even');
-  #events: SourceEvents | null = null;
-  #made = 0;
-  #filling = false;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  async start(events: SourceEvents): Promise<void> {
-    this.#events = events;
-    const found = { topic: TOPIC, committed: null, metadata: '', low: 0n, high: 0n };
-    events.assigned(this.#next.map((_, partition) => ({ ...found, partition })));
-    await Promise.resolve();
-  }
-
-  pause(at: readonly TopicPartition[]): void {
-    for (const { partition } of at) this.#open.delete(partition);
-  }
-
-  resume(at: readonly TopicPartition[]): void {
-    for (const { partition } of at) this.#open.add(partition);
-    if (this.#filling) return;
-    this.#filling = true;
-    setImmediate(this.#fill);
-  }
-
-  seek(): void {}
-
-  async commit(): Promise<void> {
-    await Promise.resolve();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.resolve();
-  }
-
-  readonly #fill = (): void => {
-    for (const partition of this.#open) if (this.#made < this.#most) this.#batch(partition);
-    this.#filling = this.#open.size > 0 && this.#made < this.#most;
-    if (this.#filling) setImmediate(this.#fill);
-  };
-
-  #batch(partition: number): void {
-    const from = this.#next[partition] ?? 0;
-    const timestampMs = Date.now();
-    const records = Array.from({ length: BATCH }, (_, index) => {
-      const record = this.#made + index;
-      const key = this.#plan.keyOf(record);
-      return {
-        topic: TOPIC,
-        partition,
-        offset: BigInt(from + index),
-        timestampMs,
-        key: Buffer.from(nameOfKey(key)),
-        value: Buffer.from(valueOf(record, key, false)),
-        headers: {},
-      };
-    });
-    this.#made += BATCH;
-    this.#next[partition] = from + BATCH;
-    this.#events?.records({ topic: TOPIC, partition }, BigInt(from), BigInt(from + BATCH), records);
-  }
-}
-
-const nothing = (): void => undefined;
-
-/** Takes out all that counts for metrics: what is left is what the connector would cost if it had none. */
-function withoutMetrics(): Clock {
-  BucketCounts.prototype.add = nothing;
-  ExchangeCounts.prototype.ended = nothing;
-  ScoreCounts.prototype.scored = nothing;
-  const nowMs = Date.now();
-  // The wall clock is read for the way of each record, so its reading counts as theirs.
-  return { ...systemClock, nowMs: () => nowMs };
-}
+/** So many records fill the memories of the last 100,000, before which each costs less. */
+const WARM_UP_RECORDS = 150_000;
+/** And in so many slices of either kind the compiler has seen both. */
+const WARM_UP_SLICES = 6;
+const WARM_UP_SLICE_MS = 500;
+const LOOK_EVERY_MS = 50;
+const SCRAPE_EVERY_MS = 1000;
 
 const WRITER: RecordWriter = {
   write: async () => await Promise.resolve({ do: 'written', partition: 0, offset: 0n }),
 };
 
-/** Scores so many payments over HTTP, without Kafka, in this process; with metrics they are read once a second, too. */
-export async function measureMetrics(hasMetrics: boolean, serviceUrl: string, records: number): Promise<MetricsCost> {
-  const clock = hasMetrics ? systemClock : withoutMetrics();
-  const { config } = loadConfig({
-    env: {
-      FLOWS: 'scoring',
-      KAFKA_BROKERS: 'localhost:9092',
-      SCHEMA_REGISTRY_URL: 'http://localhost:8081',
-      SERVICE_BASE_URL: serviceUrl,
-      SERVICE_USERNAME: 'shop',
-      SERVICE_PASSWORD: 'made-up-password',
-    },
-    readFile: () => '',
-  });
+/**
+ * Scores payments over HTTP in this process without a break, and measures its CPU in slices by turns with all metrics and
+ * with none: on, off, off, on, and so forth. They are read once for each second in which they are on.
+ */
+export async function measureMetrics(plan: MetricsPlan): Promise<readonly Slice[]> {
+  const recording = switchMetrics();
+  const config = configOf(plan);
   const instruments = new Instruments(config.kafka.groupId);
-  const metrics = hasMetrics
-    ? new Metrics({ version: '0.0.0', configHash: '0', clock, running: () => instruments.running() })
-    : null;
-  const emit = metrics === null ? nothing : metrics.emit;
-  const registry = registryOf(config, { clock });
-  const api = createScreeningApi(
-    {
-      baseUrl: config.service.baseUrl,
-      version: '0.0.0',
-      scoringConnections: config.scoring.concurrency,
-      syncConnections: 1,
-      timeoutMs: config.service.timeoutMs,
-      syncTimeoutMs: config.sync.timeoutMs,
-      connectTimeoutMs: config.service.connectTimeoutMs,
-    },
-    {
-      clock,
-      draw: systemDraw,
-      emit,
-      fence: { mayWrite: () => true },
-      credentials: () => ({ username: config.service.username, password: config.service.password }),
-    },
-  );
-  const writer = metrics === null ? WRITER : new MeteredWriter(WRITER, clock);
+  const metrics = new Metrics({
+    version: '0.0.0',
+    configHash: '0',
+    clock: systemClock,
+    running: () => instruments.running(),
+  });
+  const emit: Emit = (event, fields) => {
+    if (recording.isOn) metrics.emit(event, fields);
+  };
+  const api = apiOf(config, emit);
+  const registry = registryOf(config, { clock: systemClock });
+  const metered = new MeteredWriter(WRITER, systemClock);
+  const writer: RecordWriter = {
+    write: (record, deadlineMs) => (recording.isOn ? metered : WRITER).write(record, deadlineMs),
+  };
+  const shared = { clock: systemClock, draw: systemDraw, emit };
   const scoreEncoder = registry.encoder(FRAUD_SCORE_SCHEMA, 1);
   const wired = wireFlows(
-    { config, mapping: readMapping(config).mapping, registry, writer, scoreEncoder, clock, draw: systemDraw, emit },
+    { config, mapping: readMapping(config).mapping, registry, writer, scoreEncoder, ...shared },
     api,
   );
   const engine = new Engine({
-    source: new PaymentSource(records),
+    source: new PaymentSource(config.topics.created),
     flows: wired.byTopic,
     deadLetters: { write: async () => await Promise.resolve('written') },
     schemas: registry,
-    clock,
-    draw: systemDraw,
-    emit,
+    ...shared,
     commitIntervalMs: config.commitIntervalMs,
     clusterHash: 'AAAAAA',
     nonce: 'bench',
@@ -174,34 +90,93 @@ export async function measureMetrics(hasMetrics: boolean, serviceUrl: string, re
     barrierMs: 2000,
     pressure: { partitionRecords: 1024, flowRecords: config.buffer.maxRecords, flowBytes: config.buffer.maxBytes },
   });
-  Object.assign(instruments, { engine, flows: { ...wired, api }, registry });
-  if (writer instanceof MeteredWriter) instruments.writer = writer;
-  const scrape = setInterval(() => void metrics?.text(), SCRAPE_MS);
+  Object.assign(instruments, { engine, flows: { ...wired, api }, registry, writer: metered });
   try {
     await engine.start();
-    await ended(engine, records * WARM_UP);
-    const [cpu, beganMs] = [process.cpuUsage(), performance.now()];
-    const before = delivered(engine);
-    await ended(engine, records);
-    const { user, system } = process.cpuUsage(cpu);
-    const measured = delivered(engine) - before;
-    return {
-      usPerRecord: (user + system) / measured,
-      records: measured,
-      seconds: (performance.now() - beganMs) / 1000,
-    };
+    return await slices(plan, { engine, recording, scrape: scraperOf(metrics) });
   } finally {
-    clearInterval(scrape);
     await engine.stop(1000);
     await api.close();
     await registry.close();
   }
 }
 
-function delivered(engine: Engine): number {
-  return engine.status().flows[0]?.outcomes['delivered'] ?? 0;
+interface Stage {
+  readonly engine: Engine;
+  readonly recording: Switch;
+  /** To be called once in a slice of so long with metrics. */
+  readonly scrape: (ms: number) => Promise<void>;
 }
 
-async function ended(engine: Engine, records: number): Promise<void> {
-  while (delivered(engine) < records) await new Promise((resolve) => setTimeout(resolve, 20));
+async function slices({ pairs, sliceSeconds }: MetricsPlan, stage: Stage): Promise<readonly Slice[]> {
+  while (ended(stage.engine) < WARM_UP_RECORDS) await sleep(LOOK_EVERY_MS);
+  for (let slice = 0; slice < WARM_UP_SLICES; slice += 1) await measured(slice % 2 === 0, WARM_UP_SLICE_MS, stage);
+  const found: Slice[] = [];
+  for (let pair = 0; pair < pairs; pair += 1)
+    for (const isOn of pair % 2 === 0 ? [true, false] : [false, true])
+      found.push(await measured(isOn, 1000 * sliceSeconds, stage));
+  return found;
+}
+
+/** Reads the metrics once for each second that has passed in slices. */
+function scraperOf(metrics: Metrics): Stage['scrape'] {
+  let dueMs = SCRAPE_EVERY_MS;
+  return async (ms) => {
+    dueMs -= ms;
+    if (dueMs > 0) return;
+    dueMs += SCRAPE_EVERY_MS;
+    await metrics.text();
+  };
+}
+
+async function measured(isOn: boolean, ms: number, { engine, recording, scrape }: Stage): Promise<Slice> {
+  recording.set(isOn);
+  const [from, cpu, beganMs] = [ended(engine), process.cpuUsage(), performance.now()];
+  await sleep(ms / 2);
+  if (isOn) await scrape(ms);
+  await sleep(Math.max(0, ms - (performance.now() - beganMs)));
+  const { user, system } = process.cpuUsage(cpu);
+  return { isOn, records: ended(engine) - from, cpuUs: user + system, ms: performance.now() - beganMs };
+}
+
+function ended(engine: Engine): number {
+  const [flow] = engine.status().flows;
+  return flow === undefined ? 0 : flow.consumed - flow.buffered;
+}
+
+function configOf({ serviceUrl, scores }: MetricsPlan): Config {
+  const { config } = loadConfig({
+    env: {
+      FLOWS: 'scoring',
+      KAFKA_BROKERS: 'localhost:9092',
+      SCHEMA_REGISTRY_URL: 'http://localhost:8081',
+      SERVICE_BASE_URL: serviceUrl,
+      SERVICE_USERNAME: 'shop',
+      SERVICE_PASSWORD: 'made-up-password',
+      ...(scores ? {} : { TOPIC_SCORES: '' }),
+    },
+    readFile: () => '',
+  });
+  return config;
+}
+
+function apiOf({ service, scoring, sync }: Config, emit: Emit): ScreeningApiEdge {
+  return createScreeningApi(
+    {
+      baseUrl: service.baseUrl,
+      version: '0.0.0',
+      scoringConnections: scoring.concurrency,
+      syncConnections: 1,
+      timeoutMs: service.timeoutMs,
+      syncTimeoutMs: sync.timeoutMs,
+      connectTimeoutMs: service.connectTimeoutMs,
+    },
+    {
+      clock: systemClock,
+      draw: systemDraw,
+      emit,
+      fence: { mayWrite: () => true },
+      credentials: () => ({ username: service.username, password: service.password }),
+    },
+  );
 }

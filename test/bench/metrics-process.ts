@@ -1,5 +1,7 @@
 import { measureMetrics } from './metrics-cost.ts';
 
-/** `with` or `without`, the service's address and the number of payments by argument; the figures as one line of JSON. */
-const [how = 'with', serviceUrl = '', records = '1000'] = process.argv.slice(2);
-console.log(JSON.stringify(await measureMetrics(how === 'with', serviceUrl, Number(records))));
+/** The service's address, pairs of slices, seconds of each and `scores` or `plain` by argument; the slices as one line of JSON. */
+const [serviceUrl = '', pairs = '10', seconds = '1', how = 'plain'] = process.argv.slice(2);
+const plan = { serviceUrl, pairs: Number(pairs), sliceSeconds: Number(seconds), scores: how === 'scores' };
+console.log(JSON.stringify(await measureMetrics(plan)));
+process.exit(0);

@@ -6,12 +6,26 @@ import { type Tally } from './tally.ts';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LENGTH = /content-length: *(\d+)/iu;
 const DAY_S = 86_400;
+/** A thousand connections at once: with fewer places some would wait a second for their next try. */
+const BACKLOG = 4096;
 
 interface Due {
   readonly socket: Socket;
-  readonly record: number;
+  readonly records: readonly number[];
   readonly cameMs: number;
 }
+
+/** The numbers of the records that a request's body from here to there is of. */
+type RecordsOf = (bytes: Buffer, from: number, to: number) => readonly number[];
+
+/** A payment to be scored is alone. */
+export const paymentOf: RecordsOf = (bytes, from) => [recordOf(bytes, from)];
+
+const UPDATE = /"b(\d{8})"/gu;
+
+/** Of status updates there are many. */
+export const updatesOf: RecordsOf = (bytes, from, to) =>
+  Array.from(bytes.toString('latin1', from, to).matchAll(UPDATE), ([, digits]) => Number(digits));
 
 /**
  * A screening service with next to no CPU of its own: HTTP/1.1 on plain sockets, always the same answer, `latencyMs`
@@ -21,6 +35,7 @@ export class Sink {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #latencyMs: number;
+  readonly #recordsOf: RecordsOf;
   readonly #due: Due[] = [];
   #head = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -30,17 +45,18 @@ export class Sink {
   capacity = Infinity;
   #refused = 0;
 
-  private constructor(latencyMs: number) {
+  private constructor(latencyMs: number, recordsOf: RecordsOf) {
     this.#latencyMs = latencyMs;
+    this.#recordsOf = recordsOf;
     this.#server = createServer({ noDelay: true }, (socket) => {
       this.#serve(socket);
     });
   }
 
-  static async open(latencyMs: number): Promise<Sink> {
-    const sink = new Sink(latencyMs);
+  static async open(latencyMs: number, recordsOf: RecordsOf = paymentOf): Promise<Sink> {
+    const sink = new Sink(latencyMs, recordsOf);
     await new Promise<void>((resolve) => {
-      sink.#server.listen(0, '127.0.0.1', resolve);
+      sink.#server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, resolve);
     });
     return sink;
   }
@@ -85,7 +101,7 @@ export class Sink {
     const end = bodyFrom + Number(LENGTH.exec(head)?.[1] ?? 0);
     if (bytes.length < end) return 0;
     if (head.includes('/sessions')) socket.write(SESSION);
-    else this.#meet({ socket, record: recordOf(bytes, bodyFrom), cameMs: performance.now() });
+    else this.#meet({ socket, records: this.#recordsOf(bytes, bodyFrom, end), cameMs: performance.now() });
     return end;
   }
 
@@ -95,7 +111,7 @@ export class Sink {
       due.socket.write(TOO_MANY);
       return;
     }
-    this.tally?.came(due.record);
+    for (const record of due.records) this.tally?.came(record);
     if (this.#latencyMs === 0) {
       this.#answer(due);
       return;
@@ -120,8 +136,8 @@ export class Sink {
     this.#head = 0;
   };
 
-  #answer({ socket, record, cameMs }: Due): void {
-    this.tally?.left(record, cameMs);
+  #answer({ socket, records, cameMs }: Due): void {
+    for (const record of records) this.tally?.left(record, cameMs);
     if (!socket.destroyed) socket.write(SCORE);
   }
 }

@@ -20,3 +20,18 @@ export function slopeOf(points: readonly { readonly x: number; readonly y: numbe
   }
   return alone === 0 ? 0 : together / alone;
 }
+
+/** Of the normal distribution: 95 % lie within so many deviations. */
+const DEVIATIONS = 1.96;
+
+/**
+ * Between which of the values the median of what they are drawn from lies with a probability of about 95 %, whatever its
+ * distribution: the ranks that so many tosses of a coin allow (sign test). Of fewer than 8: the least and the greatest.
+ */
+export function medianInterval(values: readonly number[]): { readonly low: number; readonly high: number } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const { length } = sorted;
+  const rank = Math.floor(length / 2 - (DEVIATIONS * Math.sqrt(length)) / 2);
+  const below = length < 8 ? 0 : Math.max(0, rank - 1);
+  return { low: sorted[below] ?? 0, high: sorted[length - 1 - below] ?? 0 };
+}

@@ -33,7 +33,7 @@ async function subjectAt(level: Level | undefined): Promise<string> {
 /** What the registry says of a schema, and whether it then takes it: it must be the same. */
 async function isTaken(subject: string, schema: object): Promise<boolean> {
   const [checked, registered] = [
-    await passes(async () => await registry.check(subject, schema)),
+    (await registry.check(subject, schema)).do !== 'refused',
     await passes(async () => await registry.register(subject, schema)),
   ];
   expect(checked).toBe(registered);
@@ -49,6 +49,36 @@ async function passes(ask: () => Promise<unknown>): Promise<boolean> {
     throw error;
   }
 }
+
+const order = (...fields: readonly object[]): object => ({ type: 'record', name: 'Order', fields });
+const ID = { name: 'id', type: 'string' };
+/** What no reader of the newest can read of the first: the field was gone, and came back as something else. */
+const RETURNED = [
+  order(ID, { name: 'amount', type: 'string' }),
+  order(ID),
+  order(ID, { name: 'amount', type: 'int', default: 0 }),
+];
+
+test.each([
+  ['BACKWARD', true, { do: 'fits', level: 'BACKWARD', of: null }],
+  ['BACKWARD_TRANSITIVE', false, { do: 'refused', version: 1 }],
+] as const)(
+  'what goes with the latest version alone is told as a registration does: %s',
+  async (level, takes, told) => {
+    const subject = await subjectAt(level);
+    const [first = {}, second = {}, third = {}] = RETURNED;
+    for (const schema of [first, second]) await registry.register(subject, schema);
+    expect(await registry.check(subject, third)).toEqual(told);
+    expect(await passes(async () => await registry.register(subject, third))).toBe(takes);
+  },
+);
+
+test('what goes with every version says with how many', async () => {
+  const subject = await subjectAt('BACKWARD_TRANSITIVE');
+  const [first = {}, second = {}] = RETURNED;
+  await registry.register(subject, first);
+  expect(await registry.check(subject, second)).toEqual({ do: 'fits', level: 'BACKWARD_TRANSITIVE', of: 1 });
+});
 
 const changes = SCHEMA_CHANGES.map((change) => [change.of, change.name, change] as const);
 

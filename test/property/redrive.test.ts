@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seededDraw } from '../../src/sandbox/service/chance.ts';
 import { brokenBy, type Law } from '../support/kept-seeds.ts';
 import { type RedriveProcess, RedriveWorld } from '../support/redrive-world.ts';
 import { UPDATES } from '../support/replay-world.ts';
+import { type Troubled, Troubles } from '../support/troubles.ts';
 
 /** A log of updates, which of them are letters, and what happens while these are sent again. */
-interface Scenario {
+interface Scenario extends Troubled {
   readonly partitions: 1 | 2 | 3;
   /** Ids of the updates that are there before; each id keeps to its partition. */
   readonly before: readonly number[];
@@ -14,12 +14,6 @@ interface Scenario {
   readonly letters: number;
   readonly pointers: number;
   readonly doubles: number;
-  /** How many updates are written while it runs, and how often it is killed and begun again. */
-  readonly meanwhile: number;
-  readonly kills: number;
-  /** Whether requests of a killed process still arrive. */
-  readonly arrives: boolean;
-  readonly seed: number;
 }
 
 const share = fc.integer({ min: 0, max: 20 }).map((of) => of / 20);
@@ -41,32 +35,21 @@ const MOST_STEPS = 6000;
 class Run {
   readonly #world: RedriveWorld;
   readonly #scenario: Scenario;
-  readonly #draw: () => number;
-  readonly #processes: RedriveProcess[] = [];
-  #written = 0;
+  readonly #troubles: Troubles<RedriveProcess>;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
     this.#world = new RedriveWorld(scenario.partitions);
-    this.#draw = seededDraw(scenario.seed);
+    this.#troubles = new Troubles(this.#world, scenario);
   }
 
   async wrong(): Promise<readonly string[]> {
     this.#begin();
-    const world = this.#world;
-    await world.startLive();
-    for (let steps = 0; ; steps += 1) {
-      if (steps > MOST_STEPS) return ['the redrive does not end'];
-      const now = this.#processes.at(-1);
-      if (now === undefined || now.isKilled) this.#processes.push(world.redrive());
-      else if (now.end !== null) break;
-      await this.#step();
-    }
-    for (let steps = 0; !world.isLiveDone || world.service.requests.length > 0; steps += 1) {
-      if (steps > MOST_STEPS) return ['the live group does not come to its end'];
-      world.service.answerAll();
-      await world.step([]);
-    }
+    await this.#world.startLive();
+    const start = (): RedriveProcess => this.#world.redrive();
+    if (!(await this.#troubles.untilEnded(start, ({ end }) => end !== null, MOST_STEPS)))
+      return ['the redrive does not end'];
+    if (!(await this.#troubles.untilLiveIsDone(MOST_STEPS))) return ['the live group does not come to its end'];
     return this.#compare();
   }
 
@@ -78,49 +61,22 @@ class Run {
     for (let partition = 0; partition < partitions; partition += 1) {
       for (const record of world.broker.records(UPDATES, partition)) {
         const [id = '', status = ''] = String(record.value).split(' ');
-        if (this.#draw() >= letters) world.service.statuses.set(id, status);
+        if (this.#troubles.draw() >= letters) world.service.statuses.set(id, status);
         else
-          for (let times = this.#draw() < doubles ? 2 : 1; times > 0; times -= 1)
-            world.letter(record, { at: record.timestampMs, isPointer: this.#draw() < pointers });
+          for (let times = this.#troubles.draw() < doubles ? 2 : 1; times > 0; times -= 1)
+            world.letter(record, { at: record.timestampMs, isPointer: this.#troubles.draw() < pointers });
       }
       world.goneLive(partition, world.broker.watermarks(UPDATES, partition).high);
     }
   }
 
-  async #step(): Promise<void> {
-    const { partitions, meanwhile, kills, arrives } = this.#scenario;
-    const { service } = this.#world;
-    if (this.#written < meanwhile && this.#draw() < 0.3) {
-      this.#written += 1;
-      const id = Math.floor(this.#draw() * 12);
-      this.#world.write(String(id), id % partitions);
-    }
-    // In any order, and some of them late.
-    for (const request of service.requests.filter(() => this.#draw() < 0.4)) request.carryOut();
-    const now = this.#processes.at(-1);
-    if (now !== undefined && this.#processes.length <= kills && this.#draw() < 0.05) {
-      now.kill();
-      // Its session ends before anybody goes on with its work, and its requests have ended by then.
-      for (const request of service.requests.filter(({ by }) => by === 'replay')) {
-        if (arrives) request.carryOut();
-        else service.requests.splice(service.requests.indexOf(request), 1);
-      }
-    }
-    await this.#world.step(now === undefined || now.isKilled ? [] : [now], 1 + Math.floor(this.#draw() * 20));
-  }
-
   #compare(): readonly string[] {
-    const end = this.#processes.at(-1)?.end;
+    const end = this.#troubles.now?.end;
     if (end === null || end === undefined || end === 'stopped early') return ['no end'];
     // Killed after its end was noted: the start after it is told that there is nothing to do.
     const isOver = 'failed' in end && /come to its end already/.test(String(end.failed));
     if ('failed' in end && !isOver) return [String(end.failed)];
-    const wrong = 'unsettled' in end && end.unsettled > 0 ? ['not settled'] : [];
-    const { service } = this.#world;
-    for (const [id, status] of this.#world.newest())
-      if (service.statuses.get(id) !== status)
-        wrong.push(`${id} is ${String(service.statuses.get(id))}, not ${status}`);
-    return wrong;
+    return [...('unsettled' in end && end.unsettled > 0 ? ['not settled'] : []), ...this.#troubles.older()];
   }
 }
 

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seededDraw } from '../../src/sandbox/service/chance.ts';
 import { brokenBy, type Law } from '../support/kept-seeds.ts';
 import { type ReplayProcess, ReplayWorld, UPDATES } from '../support/replay-world.ts';
+import { type Troubled, Troubles } from '../support/troubles.ts';
 
 /** A log, what of it the service has lost, a replay of a part of it, and what happens meanwhile. */
-interface Scenario {
+interface Scenario extends Troubled {
   readonly partitions: 1 | 2 | 3;
   /** Ids of the updates that are there before; each id keeps to its partition. */
   readonly before: readonly number[];
@@ -15,13 +15,7 @@ interface Scenario {
   readonly live: number;
   readonly expired: number;
   readonly everyUpdate: boolean;
-  /** How many updates are written while it runs, and how often it is killed and begun again. */
-  readonly meanwhile: number;
-  readonly kills: number;
-  /** Whether requests of a killed process still arrive. */
-  readonly arrives: boolean;
   readonly isLiveRunning: boolean;
-  readonly seed: number;
 }
 
 const share = fc.integer({ min: 0, max: 20 }).map((of) => of / 20);
@@ -50,33 +44,23 @@ function list(offsets: readonly bigint[]): string {
 class Run {
   readonly #world: ReplayWorld;
   readonly #scenario: Scenario;
-  readonly #draw: () => number;
-  readonly #processes: ReplayProcess[] = [];
-  #written = 0;
+  readonly #troubles: Troubles<ReplayProcess>;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
     this.#world = new ReplayWorld(scenario.partitions);
-    this.#draw = seededDraw(scenario.seed);
+    this.#troubles = new Troubles(this.#world, scenario);
   }
 
   async wrong(): Promise<readonly string[]> {
     const typed = this.#begin();
     const { isLiveRunning } = this.#scenario;
     if (isLiveRunning) await this.#world.startLive();
-    for (let steps = 0; ; steps += 1) {
-      if (steps > MOST_STEPS) return ['the replay does not end'];
-      const now = this.#processes.at(-1);
-      if (now === undefined || now.isKilled) this.#processes.push(this.#world.start(...typed));
-      else if (now.outcome !== null) break;
-      await this.#step();
-    }
+    const start = (): ReplayProcess => this.#world.start(...typed);
+    if (!(await this.#troubles.untilEnded(start, ({ outcome }) => outcome !== null, MOST_STEPS)))
+      return ['the replay does not end'];
     if (!isLiveRunning) await this.#world.startLive();
-    for (let steps = 0; !this.#world.isLiveDone || this.#world.service.requests.length > 0; steps += 1) {
-      if (steps > MOST_STEPS) return ['the live group does not come to its end'];
-      this.#world.service.answerAll();
-      await this.#world.step([]);
-    }
+    if (!(await this.#troubles.untilLiveIsDone(MOST_STEPS))) return ['the live group does not come to its end'];
     return this.#compare();
   }
 
@@ -92,7 +76,7 @@ class Run {
     for (const [partition, offset] of at(live).entries()) {
       for (const record of world.broker.records(UPDATES, partition)) {
         const isInRange = record.offset >= (starts[partition] ?? 0n) && record.offset < (stops[partition] ?? 0n);
-        if (record.offset >= offset || (isInRange && this.#draw() < 0.7)) continue;
+        if (record.offset >= offset || (isInRange && this.#troubles.draw() < 0.7)) continue;
         const [id = '', status = ''] = String(record.value).split(' ');
         world.service.statuses.set(id, status);
       }
@@ -102,48 +86,15 @@ class Run {
     return [{ from: list(starts), to: list(stops), everyUpdate }, { force: everyUpdate }];
   }
 
-  async #step(): Promise<void> {
-    const { partitions, meanwhile, kills, arrives } = this.#scenario;
-    const { service } = this.#world;
-    if (this.#written < meanwhile && this.#draw() < 0.3) {
-      this.#written += 1;
-      const id = Math.floor(this.#draw() * 12);
-      this.#world.write(String(id), id % partitions);
-    }
-    // In any order, and some of them late.
-    for (const request of service.requests.filter(() => this.#draw() < 0.4)) request.carryOut();
-    const now = this.#processes.at(-1);
-    if (now !== undefined && this.#processes.length <= kills && this.#draw() < 0.05) {
-      now.kill();
-      // Its session ends before anybody goes on with its work, and its requests have ended by then.
-      const own = service.requests.filter(({ by }) => by === 'replay');
-      for (const request of own) {
-        if (arrives) request.carryOut();
-        else service.requests.splice(service.requests.indexOf(request), 1);
-      }
-    }
-    await this.#world.step(now === undefined || now.isKilled ? [] : [now], 1 + Math.floor(this.#draw() * 20));
-  }
-
   #compare(): readonly string[] {
-    const outcome = this.#processes.at(-1)?.outcome;
+    const outcome = this.#troubles.now?.outcome;
     if (outcome === null || outcome === undefined || outcome === 'stopped early') return ['no outcome'];
     if ('failed' in outcome) {
       // Killed between its last commit and the next look: the start after it is told that there is nothing to do.
-      if (/come to its end already/.test(String(outcome.failed))) return this.#older();
+      if (/come to its end already/.test(String(outcome.failed))) return this.#troubles.older();
       return [String(outcome.failed)];
     }
-    return [...(outcome.unsettled > 0 ? ['not settled'] : []), ...this.#older()];
-  }
-
-  /** Transactions that the service does not hold the newest status of. Expired updates are nobody's any more. */
-  #older(): readonly string[] {
-    const { service } = this.#world;
-    const wrong: string[] = [];
-    for (const [id, status] of this.#world.newest())
-      if (service.statuses.get(id) !== status)
-        wrong.push(`${id} is ${String(service.statuses.get(id))}, not ${status}`);
-    return wrong;
+    return [...(outcome.unsettled > 0 ? ['not settled'] : []), ...this.#troubles.older()];
   }
 }
 

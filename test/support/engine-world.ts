@@ -1,7 +1,7 @@
 import { Engine } from '../../src/engine/engine.ts';
 import { type EngineOptions } from '../../src/engine/engine-options.ts';
 import { type DeadLetters, type Flow, type Schemas } from '../../src/engine/ports.ts';
-import { type EventName } from '../../src/kernel/emit.ts';
+import { type EventFields, type EventName } from '../../src/kernel/emit.ts';
 import { type HoldCause, type Letter } from '../../src/kernel/outcome.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { type InMemorySource } from './in-memory-source.ts';
@@ -22,6 +22,8 @@ export interface World {
   readonly engine: Engine;
   readonly letters: Letter[];
   readonly said: EventName[];
+  /** Of the holds that were said, by name. */
+  readonly errors: string[];
   letterAnswer: 'written' | HoldCause;
   schemas: Schemas;
 }
@@ -36,6 +38,7 @@ export function makeWorld(
   const clock = new ManualClock();
   const letters: Letter[] = [];
   const said: EventName[] = [];
+  const errors: string[] = [];
   const source = broker.source(GROUP, [TOPIC]);
   const deadLetters: DeadLetters = {
     write: async (_record, letter) => {
@@ -51,8 +54,9 @@ export function makeWorld(
     schemas: { fetch: async (id) => await world.schemas.fetch(id) },
     clock,
     draw: () => 0.5,
-    emit: (name) => {
+    emit: (name, fields) => {
       said.push(name);
+      if (name === 'hold_started') errors.push((fields as EventFields['hold_started']).error);
     },
     commitIntervalMs: 250,
     clusterHash: 'AAAAAA',
@@ -71,6 +75,7 @@ export function makeWorld(
     engine,
     letters,
     said,
+    errors,
     letterAnswer: 'written',
     schemas: { fetch: async () => await Promise.resolve({ do: 'ready' }) },
   };

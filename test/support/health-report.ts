@@ -21,6 +21,7 @@ export function healthReport(over: Partial<HealthReport> = {}): HealthReport {
         inFlight: 3,
         buffered: 5,
         bufferedBytes: 2048,
+        heldKeys: 0,
         waits: [],
       },
     ],

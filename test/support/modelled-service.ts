@@ -68,7 +68,7 @@ export class ModelledService {
     call.giveUp = this.#clock.after(TIMEOUT_MS, () => {
       call.giveUp = null;
       this.late += 1;
-      done('failed', { status: null, afterMs: null, timedOut: true });
+      done('failed', { status: null, afterMs: null, failed: 'timeout' });
     });
     this.#waiting.push(call);
     this.#work();

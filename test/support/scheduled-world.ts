@@ -276,7 +276,7 @@ export class ScheduledWorld {
     const tenure = flow.started.findLast(({ job }) => job.record === record)?.job.tenure ?? null;
     const item = this.oracle.of(record);
     const isRefused = this.#endingOf(item) === 'letter refused';
-    this.oracle.lettering(witnessed, item, tenure);
+    this.oracle.started(witnessed, item);
     await this.#request(life, 'letter');
     if (!isRefused) this.oracle.did(item);
     await this.#answer(life, 'letter acknowledged');

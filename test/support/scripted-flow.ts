@@ -22,6 +22,8 @@ export class ScriptedFlow implements Flow<string, unknown> {
   ticks: number[] = [];
   limit = 64;
   dueMs: number | null = null;
+  /** Steps that stand still because nothing may go out; null: it may. */
+  standing: number | null = null;
   signals: EngineSignals | undefined;
   /** Texts of values for which `read` answers something else. */
   readings: (record: SourceRecord) => Reading<string> | null = () => null;
@@ -71,6 +73,10 @@ export class ScriptedFlow implements Flow<string, unknown> {
     } finally {
       this.running -= 1;
     }
+  }
+
+  heldBack(): number | null {
+    return this.standing;
   }
 
   due(): number | null {

@@ -14,8 +14,6 @@ export interface Item {
 export interface Witnessed {
   readonly open: Set<Item>;
   readonly unsaved: Map<Item, Tenure>;
-  /** What was under way in it when it had to join, or lost its partitions. */
-  readonly overdue: Set<Item>;
 }
 
 /**
@@ -40,7 +38,7 @@ export class Oracle {
 
   /** A process begins. */
   witness(): Witnessed {
-    const witnessed: Witnessed = { open: new Set(), unsaved: new Map(), overdue: new Set() };
+    const witnessed: Witnessed = { open: new Set(), unsaved: new Map() };
     this.#witnessed.add(witnessed);
     return witnessed;
   }
@@ -61,27 +59,13 @@ export class Oracle {
     return item;
   }
 
-  /** A step begins. */
+  /** A step begins, or the letter that it has come to. */
   started(by: Witnessed, item: Item): void {
-    by.overdue.delete(item);
     this.#inOrder(item);
     for (const other of this.#witnessed)
       for (const busy of other.open)
         if (busy.key === item.key && (other === by || !this.#excused.has(busy)))
           this.#fault(`${item.text} started beside ${busy.text}`);
-    by.open.add(item);
-  }
-
-  /**
-   * The letter of a step begins. A process whose step did not end before a join finishes it so, as long as it has not
-   * heard what it owns now: it is still the step that may be done twice, whatever its heir has come to meanwhile.
-   */
-  lettering(by: Witnessed, item: Item, tenure: Tenure | null): void {
-    if (!by.overdue.has(item) || tenure?.phase !== 'owned') {
-      this.started(by, item);
-      return;
-    }
-    this.#inOrder(item);
     by.open.add(item);
   }
 
@@ -121,7 +105,6 @@ export class Oracle {
 
   /** A process is dead, has lost a partition, or could not let all end before a join: what of it may be done twice. */
   excuse(by: Witnessed): void {
-    for (const item of by.open) by.overdue.add(item);
     for (const item of [...by.open, ...by.unsaved.keys()]) this.#excused.add(item);
   }
 

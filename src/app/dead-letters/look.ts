@@ -1,16 +1,14 @@
 import { type Config } from '../../config/config.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../../edges/kafka/admin.ts';
 import { FenceFeed } from '../../edges/kafka/fence-feed.ts';
-import { createKafkaSource } from '../../edges/kafka/source.ts';
-import { assignUnits } from '../../engine/assignment.ts';
-import { clusterHashOf } from '../../engine/offset-map.ts';
 import { type Schemas, type ValueDecoder } from '../../engine/ports.ts';
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { ReleaseStack } from '../../lifecycle/release-stack.ts';
 import { type StopRequest } from '../../lifecycle/stop-request.ts';
-import { barrierMs, kafkaOf, registryOf } from '../parts.ts';
+import { kafkaOf, registryOf } from '../parts.ts';
+import { passPartsOf } from '../replay/pass-parts.ts';
 import { type PassParts } from '../replay/run-pass.ts';
 
 export interface LookOptions {
@@ -40,42 +38,18 @@ const NO_REGISTRY: Schemas & { readonly decoder: ValueDecoder } = {
 export function openLook({ config, clock, draw, emit, stop }: LookOptions): Look {
   const opened = new ReleaseStack();
   const client = kafkaOf(config, emit);
-  const { sessionTimeoutMs } = config.kafka;
   const admin = createKafkaAdmin(client);
   opened.push('admin', async () => {
     await admin.close();
   });
   const { schemas, decoder } = schemasOf(config, clock, opened);
   // Nothing is sent from here, so nothing asks it.
-  const fence = new FenceFeed({ clock, sessionTimeoutMs });
-  const sourceOf: PassParts['sourceOf'] = (groupId, topic) =>
-    createKafkaSource({
-      client,
-      groupId,
-      sessionTimeoutMs,
-      topics: [topic],
-      clock,
-      draw,
-      emit,
-      fence,
-      assign: assignUnits,
-    });
+  const fence = new FenceFeed({ clock, sessionTimeoutMs: config.kafka.sessionTimeoutMs });
   return {
     admin,
     decoder,
-    passParts: async () => ({
-      sourceOf,
-      schemas,
-      clock,
-      draw,
-      emit,
-      clusterHash: clusterHashOf(await admin.clusterId()),
-      commitIntervalMs: config.commitIntervalMs,
-      drainTimeoutMs: config.drainTimeoutMs,
-      barrierMs: barrierMs(sessionTimeoutMs),
-      buffer: config.buffer,
-      stop,
-    }),
+    passParts: async () =>
+      passPartsOf({ config, client, fence, schemas, clock, draw, emit, stop }, await admin.clusterId()),
     release: async () => {
       await opened.release();
     },

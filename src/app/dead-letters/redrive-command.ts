@@ -1,11 +1,6 @@
-import { type Config } from '../../config/config.ts';
 import { redriveCounts, redriveExitOf, redriveLines, type RedriveReport } from '../../dead-letters/report.ts';
-import { type StatusLine } from '../../edges/system/status-line.ts';
-import { type Terminal } from '../../edges/system/terminal.ts';
-import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { isFault } from '../../kernel/fault.ts';
 import { StopRequest } from '../../lifecycle/stop-request.ts';
-import { type Mapping } from '../../mapping/mapper.ts';
 import { groupOfRedrive, someId } from '../../replay/names.ts';
 import { type PlanParameters } from '../../replay/plan.ts';
 import { type Progress } from '../../replay/progress.ts';
@@ -15,6 +10,7 @@ import { untilThere } from '../preflight.ts';
 import { findPlan, prepare, type Prepared, type PrepareParts } from '../replay/prepare.ts';
 import { openRig, type Rig } from '../replay/rig.ts';
 import { type PassParts } from '../replay/run-pass.ts';
+import { heedSignals, type SendingAgain } from '../replay/sending-again.ts';
 import { syncParts } from '../replay/status-updates.ts';
 import { drawProgress, sayProgress } from '../replay/teller.ts';
 import { createVoice, type Voice } from '../replay/voice.ts';
@@ -36,15 +32,7 @@ export interface RedriveArguments extends Omit<RedriveRequest, 'id'> {
   readonly operator: string;
 }
 
-export interface RedriveOptions {
-  readonly config: Config;
-  /** Compiled from `config.mapping`. */
-  readonly mapping: Mapping;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly draw: Draw;
-  /** Where a bar is drawn; null: progress is said as JSON lines. */
-  readonly bar: { readonly line: StatusLine; readonly colour: boolean } | null;
+export interface RedriveOptions extends SendingAgain {
   readonly json: boolean;
   readonly arguments: RedriveArguments;
 }
@@ -79,10 +67,7 @@ class RedriveCommand {
 
   async run(): Promise<number> {
     const { terminal, json, bar } = this.#options;
-    const deaf = terminal.onStop((signal) => {
-      if (!this.#stop.ask(signal)) terminal.exit(1);
-      this.#voice.note('Stopping: what is under way may end. Once more ends it at once.');
-    });
+    const deaf = heedSignals(terminal, this.#stop, this.#voice);
     const reports: RedriveReport[] = [];
     try {
       for (const topic of this.#topics) {

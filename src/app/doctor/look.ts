@@ -168,12 +168,8 @@ async function lookAtSubject(registry: SchemaRegistryEdge, { subject, schema }: 
   const found = await registry.idOf(subject, schema);
   if (found.do === 'found') return { subject, standing: 'registered' };
   if (found.do === 'unreachable') throw new Fault('REGISTRY_FAILED', found.error);
-  try {
-    return { subject, standing: (await registry.check(subject, schema)) === 'new' ? 'new' : 'older' };
-  } catch (error) {
-    if (isFault(error, 'SCHEMA_REFUSED')) return { subject, standing: 'refused' };
-    throw error;
-  }
+  const standing = await registry.check(subject, schema);
+  return { subject, standing: standing.do === 'fits' ? 'older' : standing.do };
 }
 
 async function lookAtService({ config, clock, userAgent }: LookParts): Promise<LoginSeen | NotSeen | null> {

@@ -1,21 +1,18 @@
 import { type Config } from '../../config/config.ts';
 import { createKafkaAdmin } from '../../edges/kafka/admin.ts';
 import { type LineFile, openLineFile } from '../../edges/system/files.ts';
-import { type StatusLine } from '../../edges/system/status-line.ts';
-import { type Terminal } from '../../edges/system/terminal.ts';
-import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { Fault, isFault, nameOf } from '../../kernel/fault.ts';
 import { StopRequest } from '../../lifecycle/stop-request.ts';
-import { type Mapping } from '../../mapping/mapper.ts';
 import { checkTopic, groupOfReplay, someId } from '../../replay/names.ts';
 import { type PlanParameters } from '../../replay/plan.ts';
-import { countsText, exitOf, reportLines, type ReplayReport } from '../../replay/report.ts';
+import { replayCounts, exitOf, reportLines, type ReplayReport } from '../../replay/report.ts';
 import { TokenBucket } from '../../resilience/token-bucket.ts';
 import { formatRfc3339 } from '../../screening/rfc3339.ts';
 import { kafkaOf } from '../parts.ts';
 import { prepare, type Prepared, type PrepareParts, type ReplayRequest } from './prepare.ts';
 import { Replay } from './replay.ts';
 import { openRig, type Rig } from './rig.ts';
+import { heedSignals, type SendingAgain } from './sending-again.ts';
 import { configOfSync, syncParts } from './status-updates.ts';
 import { drawProgress, sayProgress } from './teller.ts';
 import { createVoice, type Voice } from './voice.ts';
@@ -36,15 +33,7 @@ export interface ReplayArguments {
   readonly operator: string;
 }
 
-export interface ReplayOptions {
-  readonly config: Config;
-  /** Compiled from `config.mapping`. */
-  readonly mapping: Mapping;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly draw: Draw;
-  /** Where a bar is drawn; null: progress is said as JSON lines. */
-  readonly bar: { readonly line: StatusLine; readonly colour: boolean } | null;
+export interface ReplayOptions extends SendingAgain {
   readonly arguments: ReplayArguments;
 }
 
@@ -104,10 +93,7 @@ class ReplayCommand {
     // Before anything is sent: a report that cannot be written is no news for the end.
     const report = openFile('--report', reportFile);
     const ids = openFile('--ids', idsFile);
-    const deaf = terminal.onStop((signal) => {
-      if (!this.#stop.ask(signal)) terminal.exit(1);
-      this.#voice.note('Stopping: what is under way may end. Once more ends it at once.');
-    });
+    const deaf = heedSignals(terminal, this.#stop, this.#voice);
     const { emit } = this.#voice;
     const config = this.#config;
     const rig = openRig({ config, mapping, clock, draw, emit, stop: this.#stop, scope: 'replay' });
@@ -175,7 +161,7 @@ class ReplayCommand {
     this.#audit('', 'started');
     try {
       const end = await work();
-      this.#audit(countsText(end), end.result);
+      this.#audit(replayCounts(end), end.result);
       if (end.result === 'stopped') this.#voice.note(this.#resumption());
       return end;
     } catch (error) {

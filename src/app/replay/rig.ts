@@ -2,13 +2,10 @@ import { type Config } from '../../config/config.ts';
 import { createDeadLetters } from '../../dead-letters/writer.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../../edges/kafka/admin.ts';
 import { FenceFeed } from '../../edges/kafka/fence-feed.ts';
-import { createKafkaSource } from '../../edges/kafka/source.ts';
 import { createKafkaWriter, type KafkaWriter } from '../../edges/kafka/writer.ts';
 import { type SchemaRegistryEdge } from '../../edges/schema-registry/registry.ts';
 import { type ScreeningApiEdge } from '../../edges/screening-api/client.ts';
 import { ownVersion } from '../../edges/system/package-info.ts';
-import { assignUnits } from '../../engine/assignment.ts';
-import { clusterHashOf } from '../../engine/offset-map.ts';
 import { type DeadLetters } from '../../engine/ports.ts';
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
@@ -20,10 +17,11 @@ import { type FraudScore } from '../../screening/avro.generated.ts';
 import { createCardGuard } from '../../screening/card-guard.ts';
 import { createApi, type WireParts } from '../flows.ts';
 import { LateEncoder } from '../late-encoder.ts';
-import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from '../parts.ts';
+import { kafkaOf, registryOf, writeDeadlineMs } from '../parts.ts';
 import { untilThere } from '../preflight.ts';
 import { Secrets } from '../secrets.ts';
 import { type ReplayAdmin } from './prepare.ts';
+import { passPartsOf } from './pass-parts.ts';
 import { type PassParts } from './run-pass.ts';
 
 export interface RigOptions {
@@ -86,18 +84,6 @@ export function openRig(options: RigOptions): Rig {
     await api.close();
   });
   const wire = { config, mapping, registry, writer, scoreEncoder: new LateEncoder<FraudScore>(), clock, draw, emit };
-  const sourceOf: PassParts['sourceOf'] = (groupId, topic) =>
-    createKafkaSource({
-      client: kafka,
-      groupId,
-      sessionTimeoutMs: config.kafka.sessionTimeoutMs,
-      topics: [topic],
-      clock,
-      draw,
-      emit,
-      fence,
-      assign: assignUnits,
-    });
   return {
     admin,
     patient: patientOf(admin, options),
@@ -119,7 +105,7 @@ export function openRig(options: RigOptions): Rig {
     passParts: async () => {
       const clusterId = await untilThere(options, kafkaHold(options), async () => await admin.clusterId());
       if (clusterId === null) return null;
-      return { ...options, ...limitsOf(config), sourceOf, schemas: registry, clusterHash: clusterHashOf(clusterId) };
+      return passPartsOf({ ...options, client: kafka, fence, schemas: registry }, clusterId);
     },
     release: async () => {
       await opened.release();
@@ -129,15 +115,6 @@ export function openRig(options: RigOptions): Rig {
 
 function kafkaHold({ scope }: RigOptions): { readonly cause: 'kafka'; readonly scope: string } {
   return { cause: 'kafka', scope };
-}
-
-function limitsOf({
-  commitIntervalMs,
-  drainTimeoutMs,
-  kafka,
-  buffer,
-}: Config): Pick<PassParts, 'commitIntervalMs' | 'drainTimeoutMs' | 'barrierMs' | 'buffer'> {
-  return { commitIntervalMs, drainTimeoutMs, barrierMs: barrierMs(kafka.sessionTimeoutMs), buffer };
 }
 
 function patientOf(admin: KafkaAdmin, options: RigOptions): ReplayAdmin {

@@ -1,4 +1,4 @@
-import { type HealthReport } from '../../telemetry/ports.ts';
+import { type HealthReport, type HoldReport } from '../../telemetry/ports.ts';
 
 /** All holds of one cause: what a person has to do is the same. */
 export interface HoldGroup {
@@ -8,7 +8,7 @@ export interface HoldGroup {
   /** Of the oldest. */
   readonly ageMs: number;
   /** What waits, each once, the longest wait first. */
-  readonly waiting: readonly { readonly scope: string; readonly ageMs: number; readonly records: number | null }[];
+  readonly waiting: readonly Pick<HoldReport, 'scope' | 'ageMs' | 'records' | 'error'>[];
 }
 
 /** The holds of a report by their causes, the oldest first. A flow whose gate holds, too, is named once. */
@@ -20,7 +20,8 @@ export function holdGroups({ holds, flows }: HealthReport): readonly HoldGroup[]
     const scopes = [...Map.groupBy(ofCause, ({ scope }) => flowOf(scope, flows) ?? scope)];
     const waiting = scopes.map(([scope, same]) => {
       const waits = flows.find(({ name }) => name === scope)?.waits.find((wait) => wait.cause === cause);
-      return { scope, ageMs: same[0]?.ageMs ?? 0, records: waits?.records ?? null };
+      const error = waits?.error ?? same.find((hold) => hold.error !== null)?.error ?? null;
+      return { scope, ageMs: same[0]?.ageMs ?? 0, records: waits?.records ?? null, error };
     });
     return [{ cause, means: oldest.means, mend: oldest.mend, ageMs: oldest.ageMs, waiting }];
   });

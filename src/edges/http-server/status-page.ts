@@ -61,9 +61,9 @@ function section(title: string, content: string): string {
 }
 
 function holdCard({ cause, means, mend, waiting }: HoldGroup): string {
-  const facts = waiting.map(({ scope, ageMs, records }) => {
+  const facts = waiting.map(({ scope, ageMs, records, error }) => {
     const counts = records === null ? '' : ` (${counted(records, 'record')})`;
-    return `${scope} for ${spell(ageMs)}${counts}`;
+    return `${scope} for ${spell(ageMs)}${counts}${error === null ? '' : `: ${error}`}`;
   });
   return `<div class="card hold"><b>${escaped(cause)}</b><span>${escaped(facts.join(' · '))}</span><p>${escaped(means)}</p><p><strong>Do:</strong> ${escaped(mend)}</p></div>`;
 }

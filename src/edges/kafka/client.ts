@@ -2,6 +2,7 @@ import kafkajs, { type Consumer, type ConsumerConfig, type Kafka } from 'kafkajs
 import { type Emit } from '../../kernel/emit.ts';
 import { registerCodecs } from './codecs.ts';
 import { createLogSink, type CrashListener } from './log.ts';
+import { tellingLogEnds } from './log-ends.ts';
 import { repairKafkajs } from './repairs.ts';
 import { connectionConfig, groupRetry, type KafkaSettings, PLAIN_RETRY, WRITE_TIMEOUT_MS } from './settings.ts';
 
@@ -12,6 +13,8 @@ export interface KafkaClient {
   readonly settings: KafkaSettings;
   /** Gives up soon, for callers with retries of their own. */
   readonly brisk: Kafka;
+  /** As `brisk`; its admins tell where logs end, those of `brisk` where what may be read ends: `tellingLogEnds`. */
+  readonly uncommitted: Kafka;
   /** A consumer as patient as a member of a group must be. Calls the listener at the moment it crashes, and for no other one. */
   consumer(config: ConsumerConfig, onCrash: CrashListener): Consumer;
 }
@@ -24,14 +27,16 @@ export function createKafkaClient(settings: KafkaSettings, emit: Emit): KafkaCli
     ...connectionConfig(settings),
     logLevel: logLevel.WARN,
   };
+  const brisk = {
+    ...common,
+    logCreator: () => createLogSink(emit, () => undefined),
+    requestTimeout: WRITE_TIMEOUT_MS,
+    retry: PLAIN_RETRY,
+  };
   return {
     settings,
-    brisk: new kafkajs.Kafka({
-      ...common,
-      logCreator: () => createLogSink(emit, () => undefined),
-      requestTimeout: WRITE_TIMEOUT_MS,
-      retry: PLAIN_RETRY,
-    }),
+    brisk: new kafkajs.Kafka(brisk),
+    uncommitted: tellingLogEnds(new kafkajs.Kafka(brisk)),
     consumer: (config, onCrash) => {
       // A client each: the line that tells of a crash names the group, not the member.
       const logCreator = () => createLogSink(emit, onCrash);

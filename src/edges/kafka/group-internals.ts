@@ -27,6 +27,21 @@ export interface ConsumerGroup {
   recoverFromFetch: (this: ConsumerGroup, error: unknown) => Promise<void>;
 }
 
+/** Partitions of a topic. */
+interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
+/** What of a member of a group decides how it fetches. */
+export interface FetchingGroup {
+  /** In milliseconds: how long a broker may hold an answer back, and a fetcher sleeps that has nothing to ask for. */
+  maxWaitTime: number;
+  readonly subscriptionState: { active(): readonly TopicPartitions[] };
+  filterPartitionsByNode(nodeId: number, of: readonly TopicPartitions[]): readonly TopicPartitions[];
+  fetch: (this: FetchingGroup, nodeId: number) => Promise<unknown>;
+}
+
 /** A consumer's connections. */
 export interface GroupCluster {
   readonly brokerPool: {

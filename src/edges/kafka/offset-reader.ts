@@ -8,16 +8,16 @@ export interface Watermarks {
   readonly partition: number;
   /** The oldest offset that is still there. */
   readonly low: bigint;
-  /** The offset that the next record will get. */
+  /** The end of what may be read: of all, unless a transaction is open. */
   readonly high: bigint;
 }
 
 /** Reads what a group has committed and what the logs hold. Reconnects by itself; a failed reading rejects. */
 export class OffsetReader {
-  readonly #client: KafkaClient;
+  readonly #client: Pick<KafkaClient, 'brisk'>;
   #admin: Promise<Admin> | null = null;
 
-  constructor(client: KafkaClient) {
+  constructor(client: Pick<KafkaClient, 'brisk'>) {
     this.#client = client;
   }
 
@@ -98,6 +98,13 @@ export class OffsetReader {
     await admin.connect();
     return admin;
   }
+}
+
+/** The same, but that `high` is the offset that the next record will get, whatever transactions are open. */
+export function logEndsOf({
+  uncommitted,
+}: Pick<KafkaClient, 'uncommitted'>): Pick<OffsetReader, 'watermarks' | 'close'> {
+  return new OffsetReader({ brisk: uncommitted });
 }
 
 function toWatermarks(

@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
+import { shareConnects } from './connect-repair.ts';
 import { followCoordinator } from './coordinator-repair.ts';
-import { type ConsumerGroup, type Runner } from './group-internals.ts';
+import { type ConsumerGroup, type FetchingGroup, type Runner } from './group-internals.ts';
+import { decodeRecord } from './read-repair.ts';
 import { type AskingPool, tellRefusals } from './refusal-repair.ts';
+import { lookSoon } from './resume-repair.ts';
 import { forgetFailures } from './retry-repair.ts';
 import { type Connection, giveUpSilent } from './silence-repair.ts';
 import { encodeRecord, growUnzeroed, type GrowingBuffer, type ProduceResponse, tellAll } from './write-repair.ts';
@@ -17,7 +20,7 @@ interface RequestQueue {
 const repaired = new WeakSet<object>();
 
 /**
- * Mends nine defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
+ * Mends twelve defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
  *
  * - An idle connection looks every millisecond after requests that wait, also when none does (2 % of a core for nothing,
  *   and a warning of Node's about negative delays). Whoever adds a request that has to wait starts the timer itself, so
@@ -27,10 +30,13 @@ const repaired = new WeakSet<object>();
  *   back, when records run again. Here those who want to join while one join is on its way share that one.
  * - A join ends the consumer when the group's coordinator has not read the group from its log yet. Here it is repeated.
  * - A member stays with a coordinator that is gone: `followCoordinator`.
+ * - A partition that flows again after all were paused is noticed late: `lookSoon`.
  * - Failures are counted for as long as no join comes: `forgetFailures`.
  * - Writing a small record costs many times what its bytes do: `encodeRecord`.
  * - Of a write to several partitions that one of them has refused, the answers of the others are lost: `tellAll`.
+ * - Reading a record with many headers stops the process: `decodeRecord`.
  * - A connection that has fallen silent is kept, and all that is asked on it times out: `giveUpSilent`.
+ * - Each of those who need a connection at once opens a socket of its own: `shareConnects`.
  * - A right that is missing on a group looks like a group without a coordinator: `tellRefusals`.
  */
 export function repairKafkajs(): boolean {
@@ -40,16 +46,21 @@ export function repairKafkajs(): boolean {
     if (version !== REPAIRED_VERSION) return false;
     once((load('kafkajs/src/network/requestQueue') as { readonly prototype: RequestQueue }).prototype, quietIdleQueues);
     once(
-      (load('kafkajs/src/consumer/consumerGroup') as { readonly prototype: ConsumerGroup }).prototype,
+      (load('kafkajs/src/consumer/consumerGroup') as { readonly prototype: ConsumerGroup & FetchingGroup }).prototype,
       (prototype) => {
         shareJoins(prototype);
         followCoordinator(prototype);
+        lookSoon(prototype);
       },
     );
     once((load('kafkajs/src/consumer/runner') as { readonly prototype: Runner }).prototype, forgetFailures);
     once((load('kafkajs/src/cluster/brokerPool') as { readonly prototype: AskingPool }).prototype, tellRefusals);
-    once((load('kafkajs/src/network/connection') as { readonly prototype: Connection }).prototype, giveUpSilent);
+    once((load('kafkajs/src/network/connection') as { readonly prototype: Connection }).prototype, (prototype) => {
+      giveUpSilent(prototype);
+      shareConnects(prototype);
+    });
     repairWrites(load);
+    replace(load, 'kafkajs/src/protocol/recordBatch/record/v0/decoder', decodeRecord);
     return true;
   } catch {
     return false;
@@ -66,10 +77,14 @@ function once<T extends object>(prototype: T, repair: (prototype: T) => void): v
 function repairWrites(load: NodeJS.Require): void {
   once((load('kafkajs/src/protocol/encoder') as { readonly prototype: GrowingBuffer }).prototype, growUnzeroed);
   once(load('kafkajs/src/protocol/requests/produce/v3/response') as ProduceResponse, tellAll);
-  const path = 'kafkajs/src/protocol/recordBatch/record/v0';
+  replace(load, 'kafkajs/src/protocol/recordBatch/record/v0', encodeRecord);
+}
+
+/** In place of what a file of kafkajs exports, for its other files, which ask for it when they are first needed. */
+function replace(load: NodeJS.Require, path: string, by: unknown): void {
   load(path);
   const module = load.cache[load.resolve(path)];
-  if (module !== undefined) module.exports = encodeRecord;
+  if (module !== undefined) module.exports = by;
 }
 
 function quietIdleQueues(prototype: RequestQueue): void {

@@ -85,10 +85,11 @@ export function consumerConfig(options: {
     // How soon a pause, a resume or a rebalance is noticed.
     maxWaitTimeInMs: 250,
     minBytes: 1,
-    // What one fetch brings is in memory twice, before the engine can pause anything: small fetches keep it small, and a
-    // batch that is larger comes all the same (KIP-74).
-    maxBytesPerPartition: 131_072,
-    maxBytes: 2_097_152,
+    // What one fetch brings is in memory twice, before the engine can pause anything: small fetches keep it small. A batch
+    // that is larger comes all the same (KIP-74), but alone: then no other partition has a part in that fetch. So a
+    // partition's part holds what busy producers write at once, and 16 partitions have theirs in one fetch.
+    maxBytesPerPartition: 262_144,
+    maxBytes: 4_194_304,
     allowAutoTopicCreation: false,
     metadataMaxAge: metadataMaxAgeMs,
     // kafkajs would restart a consumer that has been disconnected meanwhile; the source builds a new one instead.

@@ -26,7 +26,7 @@ export interface Connection {
   processData: (this: Connection, data: Buffer) => void;
   /** Rejects whatever waits for an answer, and what was not sent yet. */
   rejectRequests(error: Error): void;
-  disconnect(): Promise<unknown>;
+  disconnect: (this: Connection) => Promise<unknown>;
 }
 
 /**

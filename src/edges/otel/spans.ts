@@ -90,7 +90,7 @@ export class Spans implements Tracing {
       { kind: SpanKind.CLIENT, links: [...links], attributes: toAttributes(facts) },
       ROOT_CONTEXT,
     );
-    return new TracedCall(span, null);
+    return callOf(span, null);
   }
 
   webhook(sender: TraceContext | null): WebhookSpan {
@@ -143,7 +143,7 @@ class TracedRecordSpan implements RecordSpan {
     };
     const options = { kind: SpanKind.CLIENT, attributes: toAttributes(facts) };
     const span = tracer.startSpan(`POST ${String(service['url.template'])}`, options, below(this.#span));
-    return new TracedCall(span, tracestate);
+    return callOf(span, tracestate);
   }
 
   send(topic: string): SendSpan {
@@ -168,47 +168,37 @@ class TracedRecordSpan implements RecordSpan {
   }
 }
 
-class TracedCall implements CallSpan {
-  readonly context: TraceContext;
-  readonly #span: Span;
-
-  constructor(span: Span, tracestate: string | null) {
-    this.#span = span;
-    this.context = contextOf(span, tracestate);
-  }
-
-  end({ status, error }: CallEnd): void {
-    if (status !== null) this.#span.setAttributes(toAttributes({ 'http.response.status_code': status }));
-    if (status !== null && status >= 400) fail(this.#span, String(status));
-    else if (error !== null) fail(this.#span, error);
-    this.#span.end();
-  }
+function callOf(span: Span, tracestate: string | null): CallSpan {
+  return {
+    context: contextOf(span, tracestate),
+    end: ({ status, error }: CallEnd) => {
+      if (status !== null) span.setAttributes(toAttributes({ 'http.response.status_code': status }));
+      if (status !== null && status >= 400) fail(span, String(status));
+      else if (error !== null) fail(span, error);
+      span.end();
+    },
+  };
 }
 
-class TracedSend implements SendSpan {
-  readonly context: TraceContext;
-  readonly #span: Span;
-
-  constructor(span: Span, tracestate: string | null) {
-    this.#span = span;
-    this.context = contextOf(span, tracestate);
-  }
-
-  end(how: SendEnd): void {
-    if (how.do === 'written') {
-      const facts: SpanFacts = {
-        'messaging.destination.partition.id': String(how.partition),
-        'messaging.kafka.offset': Number(how.offset),
-      };
-      this.#span.setAttributes(toAttributes(facts));
-    } else fail(this.#span, how.do);
-    this.#span.end();
-  }
+function sendOf(span: Span, tracestate: string | null): SendSpan {
+  return {
+    context: contextOf(span, tracestate),
+    end: (how: SendEnd) => {
+      if (how.do === 'written') {
+        const facts: SpanFacts = {
+          'messaging.destination.partition.id': String(how.partition),
+          'messaging.kafka.offset': Number(how.offset),
+        };
+        span.setAttributes(toAttributes(facts));
+      } else fail(span, how.do);
+      span.end();
+    },
+  };
 }
 
 function startSend(parent: Span, topic: string, { tracer, tracestate }: TraceParts): SendSpan {
   const options = { kind: SpanKind.PRODUCER, attributes: toAttributes(messaging('send', topic)) };
-  return new TracedSend(tracer.startSpan(`send ${topic}`, options, below(parent)), tracestate);
+  return sendOf(tracer.startSpan(`send ${topic}`, options, below(parent)), tracestate);
 }
 
 function messaging(operation: 'process' | 'send', topic: string): SpanFacts {

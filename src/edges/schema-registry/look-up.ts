@@ -1,6 +1,7 @@
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import avsc, { type Type } from 'avsc';
 import { Fault } from '../../kernel/fault.ts';
+import { withOwnNames } from './prototype-names.ts';
 import { type RegistryAnswer, type RegistryTransport } from './transport.ts';
 
 /** What the registry says of a schema id. */
@@ -21,7 +22,7 @@ type MiddlewareAnswer = Awaited<ReturnType<NonNullable<ReturnType<Middleware>['r
 const NO_RETRY = { maxRetryTimeInSecs: 0, initialRetryTimeInSecs: 0, factor: 0, multiplier: 1, retries: 0 };
 
 /**
- * Fetches a schema with those it refers to, and compiles it. Never rejects. The registry's client follows the references;
+ * Fetches a schema with those it refers to, and compiles it; names that every object has are changed in it (`withOwnNames`). Never rejects. The registry's client follows the references;
  * the requests go over our transport in place of the client's own, which has no time limit, never ends when an error's
  * body is `null`, and calls a refused connection status 400. A client lives for one look: its caches have no bound.
  */
@@ -55,14 +56,15 @@ function over(transport: RegistryTransport, answers: RegistryAnswer[]): Middlewa
         const body = avroOf(answer);
         if (body === null) throw new Fault('REGISTRY_FAILED', 'the registry gave no Avro schema');
         // The client asks an answer for nothing else.
-        return { data: () => body } as unknown as MiddlewareAnswer;
+        const read = { ...body, schema: withOwnNames(body.schema) };
+        return { data: () => read } as unknown as MiddlewareAnswer;
       },
     };
   };
 }
 
 /** The body of an answer that holds an Avro schema. */
-function avroOf(answer: RegistryAnswer): object | null {
+function avroOf(answer: RegistryAnswer): { readonly schema: string } | null {
   if (answer.do === 'failed' || answer.status !== 200 || !holdsSchema(answer.body)) return null;
   const { schemaType } = answer.body;
   return schemaType === undefined || schemaType === null || schemaType === 'AVRO' ? answer.body : null;

@@ -1,5 +1,6 @@
 import { type Buffer } from 'node:buffer';
 import avsc, { type Schema, type Type, type types } from 'avsc';
+import { careOf, carefully } from './prototype-names.ts';
 import { shapeCheck, type ShapeCheck } from './shape.ts';
 
 /** What the bytes of one value came to. */
@@ -56,12 +57,26 @@ export function createReading(reader: object | null, writer: Type): Reading | Mi
 /** All fields of the writer, under its names. */
 function readAsWritten(writer: Type): Reading | Misfit {
   try {
+    const fits = shapeCheck(writer);
+    const care = careOf(writer);
+    const careful = care === 'never' ? null : carefulReading(writer);
+    if (care === 'always' && careful !== null) return toReading(fits, careful);
     // Made anew, since the registry's client makes types whose unions are wrapped.
     const type = typeOf(writer.schema({ exportAttrs: true }) as object);
-    return toReading(shapeCheck(writer), (payload) => type.fromBuffer(payload));
+    return toReading(fits, (payload) =>
+      careful !== null && typeof care === 'object' && payload.includes(care.when)
+        ? careful(payload)
+        : type.fromBuffer(payload),
+    );
   } catch {
     return { do: 'refuse', detail: 'schema' };
   }
+}
+
+function carefulReading(writer: Type): (payload: Buffer) => unknown {
+  const { schema, restore } = carefully(writer);
+  const type = typeOf(schema as object);
+  return (payload) => restore(type.fromBuffer(payload));
 }
 
 function toReading(fits: ShapeCheck, decode: (payload: Buffer) => unknown): Reading {

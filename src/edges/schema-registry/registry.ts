@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type SchemaId, type Schemas, type ValueDecoder, type ValueEncoder } from '../../engine/ports.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type ExchangeReport } from '../../kernel/exchange-counts.ts';
-import { frame, unframe } from './framing.ts';
+import { createFramer, unframe } from './framing.ts';
 import { KnownSchemas } from './known-schemas.ts';
 import { lookUp } from './look-up.ts';
 import { createReading, typeOf, type Misfit, type Reading } from './reading.ts';
@@ -46,7 +46,11 @@ export function createSchemaRegistry(settings: RegistrySettings, deps: { readonl
     encoder: (schema, id) => {
       const type = typeOf(schema);
       own.add(id);
-      return { encode: (value) => frame(id, type.toBuffer(value)) };
+      const encode = createFramer(id, {
+        encode: (value, into, at) => type.encode(value, into, at),
+        toBuffer: (value) => type.toBuffer(value),
+      });
+      return { encode };
     },
     exchanges: () => transport.exchanges(),
     close: async () => {

@@ -7,8 +7,11 @@ import { type Type, type types } from 'avsc';
  */
 export type ShapeCheck = (payload: Buffer) => boolean;
 
-/** Items that take no bytes (null, an empty record) cost the sender nothing: so many are believed. */
-const MAX_FREE_ITEMS = 65_536;
+/**
+ * Items and fields that take no bytes (null, a record without fields) cost the sender nothing: so many are believed. A
+ * count of items may be any number, and thirty records, each with two fields of the next, are a thousand million.
+ */
+const MAX_FREE_PARTS = 65_536;
 const MAX_DEPTH = 64;
 const MAX_INT = 2 ** 31;
 
@@ -19,7 +22,7 @@ class Cursor {
   readonly bytes: Buffer;
   position = 0;
   depth = 0;
-  free: number = MAX_FREE_ITEMS;
+  free: number = MAX_FREE_PARTS;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
@@ -38,6 +41,12 @@ class Cursor {
       unit *= 128;
     }
     return Number.NaN;
+  }
+
+  /** One part of what is here; false as well where it takes no bytes and there were too many of these. */
+  part(step: Step): boolean {
+    const start = this.position;
+    return step(this) && (this.position > start || (this.free -= 1) >= 0);
   }
 
   skip(length: number): boolean {
@@ -134,7 +143,7 @@ function text(at: Cursor): boolean {
 
 function all(steps: readonly Step[]): Step {
   return (at) => {
-    for (const step of steps) if (!step(at)) return false;
+    for (const step of steps) if (!at.part(step)) return false;
     return true;
   };
 }
@@ -158,11 +167,7 @@ function blocks(item: Step): Step {
 }
 
 function items(at: Cursor, item: Step, count: number): boolean {
-  for (let index = 0; index < count; index += 1) {
-    const start = at.position;
-    if (!item(at)) return false;
-    if (at.position === start && (at.free -= 1) < 0) return false;
-  }
+  for (let index = 0; index < count; index += 1) if (!at.part(item)) return false;
   return true;
 }
 

@@ -9,14 +9,39 @@ export type SubjectId =
   /** A stable word; never a URL or a body. */
   | { readonly do: 'unreachable'; readonly error: string };
 
+/** The levels of Confluent's registry, which others have, too. */
+const LEVELS = [
+  'NONE',
+  'BACKWARD',
+  'BACKWARD_TRANSITIVE',
+  'FORWARD',
+  'FORWARD_TRANSITIVE',
+  'FULL',
+  'FULL_TRANSITIVE',
+] as const;
+
+export type CompatibilityLevel = (typeof LEVELS)[number];
+
+/** Whether a registry would take a schema that it does not hold. */
+export type Standing =
+  /** The subject has none yet. */
+  | { readonly do: 'new' }
+  /** `of`: it goes with so many versions, which are all; null: only the latest one was asked for, as the level has it. `level`: null: it cannot be read. */
+  | { readonly do: 'fits'; readonly level: CompatibilityLevel | null; readonly of: number | null }
+  /** The newest version that it does not go with; null: the latest one, whatever its number. */
+  | { readonly do: 'refused'; readonly version: number | null };
+
 /** What the registry holds under a subject (`<topic>-value`). */
 export interface Subjects {
   /** The id under which the registry holds this very schema; registers nothing, rejects never. */
   idOf(subject: string, schema: object): Promise<SubjectId>;
   /** Holds the schema from now on; its id, the old one if it was there. Faults: SCHEMA_REFUSED, REGISTRY_FAILED. */
   register(subject: string, schema: object): Promise<SchemaId>;
-  /** Whether the registry would take the schema; `new`: the subject has none yet. Faults: SCHEMA_REFUSED, REGISTRY_FAILED. */
-  check(subject: string, schema: object): Promise<'compatible' | 'new'>;
+  /**
+   * Whether the registry would take the schema. Where the subject's level is transitive every version is asked for, as a
+   * registration does; else the latest one. Faults: REGISTRY_FAILED.
+   */
+  check(subject: string, schema: object): Promise<Standing>;
 }
 
 /**
@@ -43,15 +68,48 @@ export function subjectsOf(transport: RegistryTransport): Subjects {
     check: async (subject, schema) => {
       const latest = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
       // Asked for itself: of a subject that is not there some registries say 404, others that all is compatible.
-      if (isUnknown(await transport.request('GET', latest))) return 'new';
-      const answer = await transport.request('POST', `/compatibility${latest}`, bodyOf(schema));
-      if (isRefusal(answer)) throw refused(subject);
-      const compatible = memberOf(answer, 'is_compatible');
-      if (typeof compatible !== 'boolean') throw failed(subject, answer);
-      if (!compatible) throw refused(subject);
-      return 'compatible';
+      if (isUnknown(await transport.request('GET', latest))) return { do: 'new' };
+      const level = await levelOf(transport, subject);
+      const isTransitive = level?.endsWith('_TRANSITIVE') === true;
+      const versions = isTransitive ? await versionsOf(transport, subject) : [null];
+      for (const version of versions.toReversed())
+        if (!(await goesWith(transport, { subject, schema, version }))) return { do: 'refused', version };
+      return { do: 'fits', level, of: isTransitive ? versions.length : null };
     },
   };
+}
+
+/** The subject's own level, or the one for all; null: the registry does not say, or not to us. */
+async function levelOf(transport: RegistryTransport, subject: string): Promise<CompatibilityLevel | null> {
+  for (const path of [`/config/${encodeURIComponent(subject)}`, '/config']) {
+    const answer = await transport.request('GET', path);
+    if (answer.do === 'failed') throw failed(subject, answer);
+    const said = memberOf(answer, 'compatibilityLevel') ?? memberOf(answer, 'compatibility');
+    const level = LEVELS.find((each) => each === said);
+    if (level !== undefined) return level;
+  }
+  return null;
+}
+
+async function versionsOf(transport: RegistryTransport, subject: string): Promise<readonly number[]> {
+  const answer = await transport.request('GET', `/subjects/${encodeURIComponent(subject)}/versions`);
+  const body: unknown = answer.do === 'answer' && answer.status === 200 ? answer.body : null;
+  if (!Array.isArray(body) || body.length === 0 || !body.every((each) => Number.isSafeInteger(each)))
+    throw failed(subject, answer);
+  return body as readonly number[];
+}
+
+/** `version`: null: the latest one. */
+async function goesWith(
+  transport: RegistryTransport,
+  { subject, schema, version }: { readonly subject: string; readonly schema: object; readonly version: number | null },
+): Promise<boolean> {
+  const path = `/subjects/${encodeURIComponent(subject)}/versions/${version === null ? 'latest' : String(version)}`;
+  const answer = await transport.request('POST', `/compatibility${path}`, bodyOf(schema));
+  if (isRefusal(answer)) return false;
+  const compatible = memberOf(answer, 'is_compatible');
+  if (typeof compatible !== 'boolean') throw failed(subject, answer);
+  return compatible;
 }
 
 function bodyOf(schema: object): { readonly schema: string } {

@@ -12,15 +12,26 @@ export interface Terminal {
   exit(code: number): never;
 }
 
+/** What waits in memory where a pipe is full because nobody reads it, at most: 8 MiB; lines that come then are lost. */
+const MOST_WAITING_BYTES = 8_388_608;
+
+/** Writes a line, unless too many wait already. */
+export function writeLine(
+  to: Pick<NodeJS.WritableStream, 'write'> & { readonly writableLength: number },
+  line: string,
+): void {
+  if (to.writableLength <= MOST_WAITING_BYTES) to.write(`${line}\n`);
+}
+
 /** The process itself. */
 export const processTerminal: Terminal = {
   env: process.env,
   isInteractive: process.stdout.isTTY,
   say: (line) => {
-    process.stdout.write(`${line}\n`);
+    writeLine(process.stdout, line);
   },
   complain: (line) => {
-    process.stderr.write(`${line}\n`);
+    writeLine(process.stderr, line);
   },
   onStop: (listener) => {
     const signals = ['SIGINT', 'SIGTERM'] as const;

@@ -23,7 +23,7 @@ import { type CardGuard } from '../../screening/card-guard.ts';
 import { readScore } from '../../screening/score.ts';
 import { type Refusal, type Suspicion } from '../../screening/verdict.ts';
 import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
-import { publishScore, type ScoreOutput } from './publish.ts';
+import { type Published, publishScore, type ScoreOutput } from './publish.ts';
 import { type Payment, readPayment } from './read.ts';
 import { type ScoreContext, toFailedScore, toScore } from './record.ts';
 import { ScoreCounts } from './score-counts.ts';
@@ -179,6 +179,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return outcome !== null;
   }
 
+  heldBack(): number | null {
+    return this.#options.gate.why === null ? null : 0;
+  }
+
   async run(job: Job<Payment, ScoreCarry>): Promise<Step<ScoreCarry>> {
     this.#carrying.delete(job.record);
     if (job.tenure.phase === 'lost') return { do: 'release' };
@@ -212,7 +216,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
     if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
     const next = { ...carry, attempts: carry.attempts + 1 };
-    if (judged.do === 'done') return await this.#end(job, next, this.#toScored(job, judged, next));
+    if (judged.do === 'done') return await this.#finish(job, next, this.#toScored(job, judged, next));
     if (judged.do === 'refuse') return await this.#refuse(job, next, judged, judged.why);
     const waiting = { ...next, maybeScored: carry.maybeScored || judged.ambiguous };
     if (judged.do === 'hold') return this.#retry(waiting, 'service_refuses', judged);
@@ -227,7 +231,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   #retry(carry: ScoreCarry, why: HoldCause, judged: NotScored): Step<ScoreCarry> {
     const afterMs = judged.do === 'retry' ? judged.afterMs : null;
     const forMs = Math.max(retryWait(afterMs, carry.attempts, this.#options.draw), judged.restMs ?? 0);
-    return { do: 'wait', forMs, why, carry };
+    const error = judged.status === null ? judged.why : `status_${String(judged.status)}`;
+    return { do: 'wait', forMs, why, carry, error };
   }
 
   /** The record's own fault, unless so many are refused that it is not: then it waits, and is asked about again. */
@@ -240,33 +245,52 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     // What may have been scored before says nothing of the records that follow.
     if (why !== 'ambiguous_then_refused' && this.#options.gate.refused() === 'hold')
       return this.#wait(carry, 'floodgate', FLOOD_WAIT_MS);
-    return await this.#end(job, carry, this.#toRefused(job, { ...judged, why }, carry));
+    return await this.#finish(job, carry, this.#toRefused(job, { ...judged, why }, carry));
   }
 
-  async #end(job: Job<Payment, ScoreCarry>, carry: ScoreCarry, outcome: Outcome): Promise<Step<ScoreCarry>> {
-    return await this.#finish(job, { ...carry, outcome }, outcome);
-  }
-
-  /** Publishes, tells sync, ends: in this order, so that no status update goes out for a score that nobody has. */
-  async #finish(job: Job<Payment, ScoreCarry>, carry: ScoreCarry, outcome: Outcome): Promise<Step<ScoreCarry>> {
+  /**
+   * Publishes, tells sync, ends: in this order, so that no status update goes out for a score that nobody has. At once
+   * where there is nothing to publish: a promise for each record is not free.
+   */
+  #finish(
+    job: Job<Payment, ScoreCarry>,
+    carry: ScoreCarry,
+    outcome: Outcome,
+  ): Step<ScoreCarry> | Promise<Step<ScoreCarry>> {
     // Whoever owns the partition now scores it again; a second score record would only come between.
     if (job.tenure.phase === 'lost') return { do: 'release' };
-    const { output, emit, draw, scored } = this.#options;
-    let end = outcome.end;
-    if (output !== null && outcome.score !== null) {
-      const published = await publishScore(output, job.record, outcome.score, { emit, span: spanOf(job) });
-      if (published.do === 'waits') {
-        this.#blockedBy = published.why;
-        const unpublished = carry.unpublished + 1;
-        const forMs = fullJitter(unpublished, draw);
-        return { do: 'wait', forMs, why: published.why, carry: { ...carry, unpublished } };
-      }
-      if (published.do === 'refused' && end.do === 'delivered')
-        end = toLetter(published.why === 'too_large' ? 'record_too_large' : 'connector_fault', {
-          detail: 'score_record',
-        });
+    const { output } = this.#options;
+    return output === null || outcome.score === null
+      ? this.#tell(job, outcome, outcome.end)
+      : this.#publish(
+          job,
+          { ...carry, outcome },
+          outcome,
+          publishScore(output, job.record, outcome.score, { emit: this.#options.emit, span: spanOf(job) }),
+        );
+  }
+
+  async #publish(
+    job: Job<Payment, ScoreCarry>,
+    carry: ScoreCarry,
+    outcome: Outcome,
+    publication: Promise<Published>,
+  ): Promise<Step<ScoreCarry>> {
+    const published = await publication;
+    if (published.do === 'waits') {
+      this.#blockedBy = published.why;
+      const unpublished = carry.unpublished + 1;
+      const forMs = fullJitter(unpublished, this.#options.draw);
+      const { why, error } = published;
+      return { do: 'wait', forMs, why, carry: { ...carry, unpublished }, error };
     }
-    if (outcome.fact !== null) scored.note(job.item.transId, outcome.fact);
+    if (published.do === 'written' || outcome.end.do !== 'delivered') return this.#tell(job, outcome, outcome.end);
+    const reason = published.why === 'too_large' ? 'record_too_large' : 'connector_fault';
+    return this.#tell(job, outcome, toLetter(reason, { detail: 'score_record' }));
+  }
+
+  #tell(job: Job<Payment, ScoreCarry>, { fact }: Outcome, end: Settlement): Settlement {
+    if (fact !== null) this.#options.scored.note(job.item.transId, fact);
     return end;
   }
 

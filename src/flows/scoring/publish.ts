@@ -1,6 +1,6 @@
 import { type RecordWriter, type SourceRecord, type ValueEncoder } from '../../engine/ports.ts';
 import { type Emit } from '../../kernel/emit.ts';
-import { isFault } from '../../kernel/fault.ts';
+import { isFault, nameOf } from '../../kernel/fault.ts';
 import { type RecordSpan } from '../../kernel/tracing.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { toScoreRecord } from './record.ts';
@@ -24,7 +24,7 @@ const TRIMS: readonly { readonly dropped: 'extra' | 'signals'; readonly without:
 export type Published =
   | { readonly do: 'written' }
   | { readonly do: 'refused'; readonly why: 'too_large' | 'invalid' }
-  | { readonly do: 'waits'; readonly why: 'kafka' | 'registry' };
+  | { readonly do: 'waits'; readonly why: 'kafka' | 'registry'; readonly error: string };
 
 /** Writes the score of a payment, in full if Kafka takes it. Never rejects: whoever has a score must not ask for it again. */
 export async function publishScore(
@@ -53,11 +53,13 @@ async function publishOnce(
     value = output.encoder.encode(score);
   } catch (error) {
     // An encoder that has not learnt its schema id yet says so by this fault; any other means that it never will.
-    return isFault(error, 'REGISTRY_FAILED') ? { do: 'waits', why: 'registry' } : { do: 'refused', why: 'invalid' };
+    return isFault(error, 'REGISTRY_FAILED')
+      ? { do: 'waits', why: 'registry', error: nameOf(error) }
+      : { do: 'refused', why: 'invalid' };
   }
   const send = span.send(output.topic);
   const record = toScoreRecord(output.topic, source, { score, value, trace: send.context });
   const outcome = await output.writer.write(record, output.deadlineMs);
   send.end(outcome);
-  return outcome.do === 'unavailable' ? { do: 'waits', why: 'kafka' } : outcome;
+  return outcome.do === 'unavailable' ? { do: 'waits', why: 'kafka', error: outcome.error } : outcome;
 }

@@ -41,6 +41,8 @@ export interface Later {
   readonly serviceError: string | null;
   /** What it says of the service's health. */
   readonly health: CallEnd;
+  /** What went wrong, by name: `timeout`, `status_503`; empty: nothing was sent. */
+  readonly error: string;
 }
 
 /** How long an update waits after the fence was found closed: heartbeats come more often than that. */
@@ -57,8 +59,9 @@ export function readAnswer(exchange: Exchange, ids: ReadonlySet<string>): BatchA
       return { ...later(0, exchange.why, exchange.retryMs), fixed: true, health: toSessionEnd(exchange.why) };
     case 'failed':
       // An answer beyond every bound is not one of this service.
-      if (exchange.why === 'oversized') return later(0, 'service_refuses', null);
-      return later(0, 'service_down', null, exchange.why === 'timeout' ? 'timeout' : null);
+      return exchange.why === 'oversized'
+        ? { ...later(0, 'service_refuses', null), error: exchange.why }
+        : { ...later(0, 'service_down', null, exchange.why === 'timeout' ? 'timeout' : null), error: exchange.why };
     case 'answer':
       return judge(exchange, ids);
   }
@@ -95,6 +98,7 @@ function later(status: number, why: HoldCause, afterMs: number | null, trouble: 
     trouble,
     serviceError: null,
     health: why === 'service_refuses' ? 'hold' : 'failed',
+    error: status === 0 ? '' : `status_${String(status)}`,
   };
 }
 

@@ -26,6 +26,8 @@ export type UpdateEnd =
       readonly restMs?: number;
       /** What it has been through now; absent: what it had been before. */
       readonly trouble?: Trouble;
+      /** What went wrong, by name; empty or absent: not known. */
+      readonly error?: string;
     }
   | { readonly do: 'release' };
 
@@ -130,6 +132,11 @@ export class Batches {
   /** Whether a batch is ready, has a place in flight, and may not be sent. */
   get isHeldBack(): boolean {
     return this.#ready.length > 0 && this.#inFlight < this.#limits.inFlight;
+  }
+
+  /** How many updates are in no batch under way. */
+  get unsent(): number {
+    return this.#ready.reduce((sum, { members }) => sum + members.length, this.#open.length);
   }
 
   /** When `tick` has to be called next; null: not before something changes. */

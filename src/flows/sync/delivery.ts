@@ -148,6 +148,7 @@ export class Delivery {
     const restMs = gate.end(pass, isUndecided ? answer.health : 'ok', {
       status: answer.status,
       afterMs: isUndecided ? answer.afterMs : null,
+      failed: exchange.do === 'failed' ? exchange.why : null,
     });
     if (answer.do === 'accepted') gate.delivered(pass, part.length);
     if (answer.do === 'refused' && answer.reason === 'status_413' && part.length > 1) onTooLarge(body.length);
@@ -215,8 +216,8 @@ function mayBeCarriedOut(exchange: Exchange): boolean {
   return exchange.do === 'answer' && (exchange.status < 300 || LOST_THREAD.has(exchange.status));
 }
 
-function toEnd({ why, afterMs, fixed, restMs }: Unanswered): Extract<UpdateEnd, { do: 'later' }> {
-  return { do: 'later', why, afterMs, fixed, restMs };
+function toEnd({ why, afterMs, fixed, restMs, error }: Unanswered): Extract<UpdateEnd, { do: 'later' }> {
+  return { do: 'later', why, afterMs, fixed, restMs, error };
 }
 
 function toCallEnd(answer: BatchAnswer): CallEnd {

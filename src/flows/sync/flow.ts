@@ -141,6 +141,12 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     return this.#batches.room();
   }
 
+  /** A batch that is under way is not held; one that may not be sent holds all its updates. */
+  heldBack(): number | null {
+    const isHeld = this.#options.gate.why !== null || (this.#batches.isHeldBack && this.#delivery.dueMs() !== null);
+    return isHeld ? this.#batches.unsent : null;
+  }
+
   async run(job: Job<Update, UpdateCarry>): Promise<Step<UpdateCarry>> {
     const { item, tenure, attempt } = job;
     const ready = job.carry ?? this.#prepare(job);
@@ -209,7 +215,13 @@ function toStep(end: UpdateEnd, carry: UpdateCarry, forMs: number): Step<UpdateC
     case 'letter':
       return { do: 'dead_letter', letter: end.letter };
     case 'later':
-      return { do: 'wait', forMs, why: end.why, carry: { ...carry, trouble: end.trouble ?? carry.trouble } };
+      return {
+        do: 'wait',
+        forMs,
+        why: end.why,
+        carry: { ...carry, trouble: end.trouble ?? carry.trouble },
+        error: end.error ?? '',
+      };
     case 'release':
       return { do: 'release' };
   }

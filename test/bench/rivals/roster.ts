@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cache, cacheFolder } from '../../../src/sandbox/broker/cache.ts';
 import { findJdk, findMaven } from '../../../src/sandbox/broker/jdk.ts';
+import { type CompareJob } from '../compare-jobs.ts';
 
 /** How a program is started. */
 export interface Command {
@@ -23,6 +24,8 @@ export const RIVALS = [
   'each-batch',
   'aiokafka',
   'connector-scores',
+  'connector-sync',
+  'joined-bytes',
 ] as const;
 export type Rival = (typeof RIVALS)[number];
 
@@ -38,6 +41,8 @@ export interface RivalNotes {
 export const NOTES: Readonly<Record<Rival, RivalNotes>> = {
   connector: { title: 'fraud-screening-connector', ordered: true, ours: true },
   'connector-scores': { title: '… with score records', ordered: true, ours: true },
+  'connector-sync': { title: '… with status updates', ordered: true, ours: true },
+  'joined-bytes': { title: 'bytes joined (the floor)', ordered: true, ours: false },
   'bare-loop': { title: 'bare loop (the floor)', ordered: true, ours: false },
   'parallel-consumer': { title: 'Parallel Consumer 0.5.3.3, KEY', ordered: true, ours: false },
   'each-message': { title: 'kafkajs eachMessage', ordered: true, ours: false },
@@ -53,14 +58,16 @@ async function ofNode(file: string): Promise<Command> {
   return await Promise.resolve({ program: process.execPath, args: [here(file)] });
 }
 
-async function ofConnector(): Promise<Command> {
-  return await Promise.resolve({ program: process.execPath, args: [LAUNCHER, 'run', '--flows', 'scoring'] });
+async function ofConnector(flow: CompareJob['flow']): Promise<Command> {
+  return await Promise.resolve({ program: process.execPath, args: [LAUNCHER, 'run', '--flows', flow] });
 }
 
 /** How each is started; what has to be installed is installed first, once, into the cache. Rejects with what is missing. */
 export const PREPARE: Readonly<Record<Rival, () => Promise<Command>>> = {
-  connector: ofConnector,
-  'connector-scores': ofConnector,
+  connector: async () => await ofConnector('scoring'),
+  'connector-scores': async () => await ofConnector('scoring'),
+  'connector-sync': async () => await ofConnector('sync'),
+  'joined-bytes': async () => await ofNode('joined-bytes.ts'),
   'bare-loop': async () => await ofNode('bare-loop.ts'),
   'each-message': async () => await ofNode('each-message.ts'),
   'each-batch': async () => await ofNode('each-batch.ts'),

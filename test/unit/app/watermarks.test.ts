@@ -23,7 +23,7 @@ beforeEach(() => {
 
 function start(): () => void {
   return keepWatermarksFresh({
-    admin: {
+    ends: {
       watermarks: async (topic) => {
         asked.push(topic);
         if (isAway) throw new Error('no broker');

@@ -7,14 +7,16 @@ import {
   orderedCeiling,
   type Row,
 } from '../../bench/compare-figures.ts';
+import { usualName } from '../../bench/compare-jobs.ts';
 import { comparisonPicture } from '../../bench/compare-picture.ts';
+import { blockOf, withBlock } from '../../bench/compare-publish.ts';
 import { type Figures } from '../../bench/compare-run.ts';
 import { type Rival } from '../../bench/rivals/roster.ts';
 
 const FIGURES: Figures = { rate: 1000, cpu: 0.1, rssMb: 200, servedMs: 5, disorders: 0, overlaps: 0, doubled: 0 };
 
 function row(rival: Rival, latencyMs: number, over: Partial<Figures> = {}, ceiling: number | null = null): Row {
-  return { rival, latencyMs, ceiling, rounds: [{ ...FIGURES, ...over }] };
+  return { rival, job: usualName(latencyMs), latencyMs, ceiling, rounds: [{ ...FIGURES, ...over }] };
 }
 
 const of = (...rows: readonly Row[]): Comparison => ({ rows, added: [] });
@@ -31,6 +33,11 @@ describe('misses a bar', () => {
     ['rate at 0 ms: 0.50 times that of bare-loop', of(row('connector', 0, { rate: 500 }), row('bare-loop', 0))],
     ['cpu at 0 ms: 2.00 times that of bare-loop', of(row('connector', 0, { cpu: 0.2 }), row('bare-loop', 0))],
     ['connector-scores at 5 ms: 2.00 times the CPU', of(row('connector', 5), row('connector-scores', 5, { cpu: 0.2 }))],
+    [
+      'connector-sync at 20 ms: 2.00 times the CPU of joined-bytes',
+      of(row('connector-sync', 20, { cpu: 0.2 }), row('joined-bytes', 20)),
+    ],
+    ['connector-sync at 20 ms: 0.940 of the ceiling', of(row('connector-sync', 20, { rate: 940 }, 1000))],
     ['p99Ms: 11.0', { rows: [], added: [{ rival: 'connector', rounds: [{ p50Ms: 1, p99Ms: 11, cpu: 0 }] }] }],
   ])('%s', (text, comparison) => {
     expect(missedBars(comparison)).toEqual([expect.stringContaining(text)]);
@@ -61,17 +68,32 @@ test('shows each contestant at each latency, with its latency below saturation w
     added: [{ rival: 'connector', rounds: [{ p50Ms: 1.25, p99Ms: 4, cpu: 0 }] }],
   };
   const [ours, theirs] = comparisonTable(comparison).rows;
-  expect(ours?.slice(1)).toEqual(['5', '1000', '0.50', '0.100', '200', '0', '0', '1.3', '4.0']);
-  expect(theirs?.slice(1)).toEqual(['5', '1000', '', '0.100', '200', '0', '400', '', '']);
+  expect(ours?.slice(1)).toEqual(['5 ms', '1000', '0.50', '0.100', '200', '0', '0', '1.3', '4.0']);
+  expect(theirs?.slice(1)).toEqual(['5 ms', '1000', '', '0.100', '200', '0', '400', '', '']);
 });
 
 test('draws each of them, and says who breaks order', () => {
-  const svg = comparisonPicture(
-    of(row('connector', 0, { rate: 12_345 }), row('each-batch', 0, { overlaps: 400 })),
-    'a < b',
-  );
+  const svg = comparisonPicture(of(row('connector', 0, { rate: 12_345 }), row('each-batch', 0, { overlaps: 400 })));
   expect(svg).toContain('12,345');
   expect(svg).toContain('order broken');
-  expect(svg).toContain('a &lt; b');
   expect(svg.match(/<rect class="(?:ours|loose)"/gu)).toHaveLength(2);
+});
+
+function place(name: string, text: string): string {
+  return `<!-- Printed by npm run bench -- publish FILE.json, ${name}: -->\n${text}\n<!-- Up to here. -->`;
+}
+
+test('puts its table into a page, in place of the one before, and leaves the rest alone', () => {
+  const page = `Before.\n${place('metrics', 'theirs')}\nBetween.\n${place('comparison', 'old')}\nAfter.\n`;
+  const block = blockOf(of(row('connector', 5, { rate: 2345 })));
+  const once = withBlock(page, 'comparison', block);
+  expect(once).toMatch(/^Before\.\n<!--.*\ntheirs\n[^]*\| 5 ms \| 2345 \|[^]*<!-- Up to here\. -->\nAfter\.\n$/u);
+  expect(once).not.toContain('old');
+  expect(withBlock(once, 'comparison', block)).toBe(once);
+  expect(() => withBlock('no place', 'metrics', block)).toThrow('no place for: metrics');
+});
+
+test('measures work of other kinds beside the usual one, which alone is judged by what others do', () => {
+  const rows = [row('connector', 0), Object.assign(row('bare-loop', 0, { cpu: 0.01 }), { job: '0 ms, 256 at once' })];
+  expect(missedBars(of(...rows))).toEqual([]);
 });

@@ -121,7 +121,7 @@ describe('while commits fail', () => {
     for (let at = 0; at < 8; at += 1) await tick(world, 250);
     expect(world.flow.items.length).toBeGreaterThanOrEqual(2000);
     expect(world.flow.items.length).toBeLessThanOrEqual(2000 + world.flow.limit);
-    expect(world.said).toContain('hold_started');
+    expect(world.errors).toEqual(['Fault KAFKA_FAILED']);
     isDown = false;
     for (let at = 0; at < 4; at += 1) await tick(world, 250);
     expect(world.said).toContain('hold_ended');

@@ -67,15 +67,6 @@ describe('what the engine counts of records', () => {
     expect(told(flow().endToEnd)).toEqual({ count: 1, sum: 0 });
   });
 
-  test('lanes whose head waits, not the records behind it', async () => {
-    for (const key of ['a', 'a', 'a', 'b']) world.broker.append(TOPIC, 0, { key, value: key });
-    await started(world);
-    expect(flow().heldLanes).toBe(0);
-    for (const open of world.flow.started) open.end({ do: 'wait', forMs: 60_000, why: 'service_down' });
-    await settled();
-    expect(flow().heldLanes).toBe(2);
-  });
-
   test('the timestamp of the last record read', async () => {
     const lastReadMs = (): number | null | undefined => world.engine.status().partitions[0]?.lastReadMs;
     await started(world);

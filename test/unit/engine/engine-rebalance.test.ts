@@ -1,7 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERED } from '../../../src/kernel/outcome.ts';
-import { committed, GROUP, makeWorld, started, tick, TOPIC } from '../../support/engine-world.ts';
+import { type AssignedPartition } from '../../../src/engine/ports.ts';
+import { committed, GROUP, makeWorld, started, tick, TOPIC, type World } from '../../support/engine-world.ts';
 import { settled } from '../../support/manual-clock.ts';
+
+const LETTER = { do: 'dead_letter', letter: { reason: 'status_400', stage: 'score' } } as const;
+const KEPT: AssignedPartition = { topic: TOPIC, partition: 0, committed: null, metadata: '', low: 0n, high: 1n };
+
+/** One step that runs, and a barrier that has been given up. */
+async function joining(): Promise<World> {
+  const world = makeWorld();
+  world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+  await started(world);
+  const barrier = world.engine.barrier();
+  await tick(world, 2000);
+  await barrier;
+  return world;
+}
 
 describe('engine in a rebalance', () => {
   test('passes the barrier only when what runs has ended, and has committed it then', async () => {
@@ -137,6 +152,68 @@ describe('engine in a rebalance', () => {
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
     expect(second.flow.items.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a step that did not end before a join', () => {
+  test('and comes to a letter leaves it unwritten where its partition has gone: whoever has it now may deliver the record', async () => {
+    const world = await joining();
+    world.flow.started[0]?.end(LETTER);
+    await settled();
+    world.engine.assigned([]);
+    await tick(world, 60_000);
+    expect(world.letters).toEqual([]);
+  });
+
+  test('and comes to a letter has it written once it is known that the partition has stayed, without another step', async () => {
+    const world = await joining();
+    world.flow.started[0]?.end(LETTER);
+    await settled();
+    expect(world.letters).toEqual([]);
+    world.engine.assigned([KEPT]);
+    await settled();
+    expect([world.letters, world.flow.items]).toEqual([[LETTER.letter], ['a1']]);
+    expect(world.engine.status().flows[0]).toMatchObject({ buffered: 0, outcomes: { 'dead_letter:status_400': 1 } });
+  });
+
+  test('nor before the next assignment has its letter written, whatever else comes: a second barrier, or a stop', async () => {
+    const world = await joining();
+    const again = world.engine.barrier();
+    world.flow.started[0]?.end(LETTER);
+    await again;
+    const stopped = world.engine.stop(1000);
+    await tick(world, 1000);
+    await stopped;
+    expect(world.letters).toEqual([]);
+  });
+
+  test('holds nothing back any more where its barrier ends behind the assignment of another membership', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const late = world.engine.barrier();
+    world.engine.lost('crashed');
+    world.engine.assigned([KEPT]);
+    await tick(world, 2000);
+    await late;
+    world.broker.append(TOPIC, 0, { key: 'b', value: 'b1' });
+    world.engine.records(KEPT, 0n, 2n, world.broker.records(TOPIC, 0));
+    await settled();
+    world.flow.answer = () => LETTER;
+    world.flow.started[0]?.end(DELIVERED);
+    await settled();
+    expect(world.letters).toHaveLength(2);
+    expect(world.engine.status()).toMatchObject({ phase: 'running', flows: [{ buffered: 0 }] });
+  });
+
+  test('is told apart from one that ends within the barrier: its letter is written, and committed, before the join', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    const barrier = world.engine.barrier();
+    world.flow.started[0]?.end(LETTER);
+    await barrier;
+    expect([world.letters, committed(world)]).toEqual([[LETTER.letter], 1n]);
   });
 });
 

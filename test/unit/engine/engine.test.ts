@@ -172,11 +172,19 @@ describe('engine', () => {
 
   test('says a hold once it has lasted, with its cause on the status, and its end', async () => {
     world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
-    world.flow.answer = () => ({ do: 'wait', forMs: 300, why: 'service_down' });
+    world.flow.answer = ({ attempt }) => ({
+      do: 'wait',
+      forMs: 300,
+      why: 'service_down',
+      ...(attempt < 5 && { error: attempt < 4 ? 'timeout' : 'status_503' }),
+    });
     await started(world);
     for (let i = 0; i < 10; i += 1) await tick(world, 300);
     expect(world.said.filter((name) => name === 'hold_started')).toHaveLength(1);
-    expect(world.engine.status().flows[0]?.waits).toMatchObject([{ cause: 'service_down', records: 1 }]);
+    expect(world.errors).toEqual(['status_503']);
+    expect(world.engine.status().flows[0]?.waits).toMatchObject([
+      { cause: 'service_down', records: 1, error: 'status_503' },
+    ]);
     world.flow.answer = () => DELIVERED;
     await tick(world, 300);
     expect(world.said.filter((name) => name === 'hold_ended')).toHaveLength(1);

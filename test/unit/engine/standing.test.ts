@@ -100,6 +100,90 @@ describe('what a crash would do again', () => {
   });
 });
 
+describe('keys that are held', () => {
+  let world: World;
+  beforeEach(() => {
+    world = makeWorld();
+  });
+
+  const held = (): number | undefined => world.engine.status().flows[0]?.heldLanes;
+  const read = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) world.broker.append(TOPIC, 0, { key, value: key });
+    await started(world);
+  };
+
+  test('are none while records only wait for room', async () => {
+    world.flow.limit = 1;
+    await read('a', 'b', 'c');
+    expect(held()).toBe(0);
+  });
+
+  test('are those whose first record waits, not the records behind it', async () => {
+    await read('a', 'a', 'a', 'b');
+    expect(held()).toBe(0);
+    for (const open of world.flow.started) open.end({ do: 'wait', forMs: 60_000, why: 'service_down' });
+    await settled();
+    expect(held()).toBe(2);
+  });
+
+  test('are those whose wait is over too, until their record is tried again', async () => {
+    await read('a');
+    world.flow.started[0]?.end({ do: 'wait', forMs: 500, why: 'service_down' });
+    await settled();
+    world.flow.limit = 0;
+    await tick(world, 500);
+    expect([world.flow.started.length, held()]).toEqual([1, 1]);
+    world.flow.limit = 1;
+    world.flow.signals?.changed();
+    expect([world.flow.started.length, held()]).toEqual([2, 0]);
+  });
+
+  test('are all that have records, tried or not, while nothing may go out', async () => {
+    world.flow.limit = 1;
+    await read('a', 'b', 'b', 'c', 'd');
+    world.flow.started[0]?.end({ do: 'wait', forMs: 60_000, why: 'service_down' });
+    world.flow.standing = 0;
+    world.flow.limit = 0;
+    await settled();
+    expect(held()).toBe(4);
+    world.flow.standing = null;
+    expect(held()).toBe(1);
+  });
+
+  test('are with those whose record is under way and stands still', async () => {
+    world.flow.limit = 2;
+    await read('a', 'b', 'c');
+    world.flow.standing = 2;
+    expect(held()).toBe(3);
+  });
+
+  test('are not those whose letter has only no room yet: it needs no service', async () => {
+    world = makeWorld(undefined, undefined, {
+      deadLetters: { write: async () => await new Promise(() => undefined) },
+    });
+    world.flow.readings = () => ({ do: 'dead_letter', letter: { reason: 'undecodable', stage: 'read' } });
+    world.flow.standing = 0;
+    await read(...Array.from({ length: 300 }, (_, at) => `k${String(at)}`));
+    expect([world.engine.status().flows[0]?.inFlight, held()]).toEqual([256, 0]);
+  });
+
+  test('are all that have records while commits fail for so long that nothing starts', async () => {
+    world = makeWorld(undefined, 4096);
+    world.flow.limit = 2100;
+    await read(...Array.from({ length: 2102 }, (_, at) => `k${String(at)}`));
+    for (let round = 0; round < 40; round += 1) {
+      world.source.failCommit();
+      for (const open of world.flow.started.splice(0)) open.end(DELIVERED);
+      await tick(world, 250);
+    }
+    await world.broker.step();
+    const { inFlight, buffered } = world.engine.status().flows[0] ?? {};
+    expect(inFlight).toBe(0);
+    expect(buffered).toBeGreaterThan(0);
+    expect(held()).toBe(buffered);
+  });
+});
+
 test('a map tells how many offsets it had no room for', () => {
   const ranges = fc
     .array(fc.record({ gap: fc.integer({ min: 1, max: 50 }), length: fc.integer({ min: 1, max: 50 }) }))

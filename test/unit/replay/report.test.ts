@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countsText, exitOf, outcomesOf, reportLines, type ReplayReport } from '../../../src/replay/report.ts';
+import { replayCounts, exitOf, outcomesOf, reportLines, type ReplayReport } from '../../../src/replay/report.ts';
 
 const DONE: ReplayReport = {
   id: 'x',
@@ -82,7 +82,7 @@ describe('the report for people', () => {
 });
 
 test('the counts in one line', () => {
-  expect(countsText({ ...DONE, deadLettered: { a: 1, b: 2 } })).toBe(
+  expect(replayCounts({ ...DONE, deadLettered: { a: 1, b: 2 } })).toBe(
     'read 2000, sent 1500, skipped 500, dead_lettered 3, repaired 3',
   );
 });

@@ -3,7 +3,7 @@ import { type HoldCause } from '../../../src/kernel/outcome.ts';
 import { type CallEnd } from '../../../src/resilience/breaker.ts';
 import { Floodgate } from '../../../src/resilience/floodgate.ts';
 import { Gate } from '../../../src/resilience/gate.ts';
-import { ConcurrencyLimit } from '../../../src/resilience/limit.ts';
+import { type CallAnswer, ConcurrencyLimit } from '../../../src/resilience/limit.ts';
 import { TokenBucket } from '../../../src/resilience/token-bucket.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -36,10 +36,7 @@ class Bench {
     return this.gate.room(this.nowMs);
   }
 
-  call(
-    end: CallEnd,
-    answer: { status: number | null; afterMs: number | null } = { status: 200, afterMs: null },
-  ): number {
+  call(end: CallEnd, answer: CallAnswer = { status: 200, afterMs: null }): number {
     return this.gate.end(this.gate.begin(this.nowMs), end, answer);
   }
 
@@ -53,7 +50,9 @@ const SERVICE = ['service_down', 'service_refuses', 'credentials_refused', 'sess
 test('says when the breaker opens and closes, once each, and that waiting records may be asked again', () => {
   const bench = new Bench();
   bench.fail(25);
-  expect(bench.said).toEqual([['hold_started', { cause: 'service_down', scope: 'scoring breaker', error: '' }]]);
+  expect(bench.said).toEqual([
+    ['hold_started', { cause: 'service_down', scope: 'scoring breaker', error: 'status_503' }],
+  ]);
   expect(bench.gate.why).toBe('service_down');
   bench.clock.advance(2_000);
   bench.call('ok');
@@ -91,6 +90,22 @@ test('changes its mind about the cause aloud', () => {
     ['hold_started', 'credentials_refused'],
   ]);
   expect(bench.relief).toEqual([]);
+});
+
+test.each<[what: string, end: CallEnd, answer: CallAnswer, error: string]>([
+  ['no answer in time', 'failed', { status: null, afterMs: null, failed: 'timeout' }, 'timeout'],
+  ['no connection', 'failed', { status: 0, afterMs: null, failed: 'connect' }, 'connect'],
+  ['an error inside of an answer', 'failed', { status: 200, afterMs: null }, 'status_200'],
+  [
+    'no session, and so no answer',
+    { do: 'no_session', why: 'credentials_refused' },
+    { status: null, afterMs: null },
+    '',
+  ],
+])('names what opened the breaker: %s', (_what, end, answer, error) => {
+  const bench = new Bench();
+  for (let call = 0; call < 20; call += 1) bench.call(end, answer);
+  expect(bench.said).toMatchObject([['hold_started', { error }]]);
 });
 
 describe('a 429 that says for how long', () => {

@@ -43,7 +43,7 @@ test.each<[string, LoadSign, CallEnd, Partial<CallAnswer>]>([
   ['503 with Retry-After', 'overload', 'failed', { status: 503, afterMs: 1_000 }],
   ['503 with Retry-After: 0', 'overload', 'failed', { status: 503, afterMs: 0 }],
   ['503', 'strain', 'failed', { status: 503 }],
-  ['no answer in time', 'strain', 'failed', { status: null, timedOut: true }],
+  ['no answer in time', 'strain', 'failed', { status: null, failed: 'timeout' }],
   ['500', 'none', 'failed', { status: 500 }],
   ['502 with Retry-After', 'none', 'failed', { status: 502, afterMs: 1_000 }],
   ['error_msg', 'none', 'failed', {}],

@@ -100,10 +100,18 @@ describe('Health', () => {
     expect(made.status().holds[0]?.mend).toContain('service');
   });
 
+  test('names what went wrong by class and code, and nothing else of it', () => {
+    const { made } = health();
+    const error = 'Kafka at kafka-1.shop.example:9092: topics failed: KafkaJSConnectionError ECONNREFUSED.';
+    made.emit('hold_started', { cause: 'kafka', scope: 'start', error });
+    made.emit('hold_started', { cause: 'start_position', scope: 't', error: 'group G7 is new: 12 records' });
+    expect(made.status().holds.map((hold) => hold.error)).toEqual(['KafkaJSConnectionError ECONNREFUSED', null]);
+  });
+
   test('reports in plain JSON: offsets as texts, waits with their age', () => {
     const big = 2n ** 60n;
     const status = engineStatus({
-      flow: { waits: [{ cause: 'registry', records: 4, sinceMs: 200 }] },
+      flow: { heldLanes: 9, waits: [{ cause: 'registry', records: 4, sinceMs: 200, error: 'timeout' }] },
       partition: { next: big, committable: big - 2n, committed: big - 3n, highWatermark: big, oldestUnfinishedMs: 0 },
     });
     const { made, clock } = health(['scoring'], () => status);
@@ -114,7 +122,9 @@ describe('Health', () => {
       account: 'shop',
       engine: 'running',
       upForMs: 1000,
-      flows: [{ name: 'scoring', waits: [{ cause: 'registry', records: 4, ageMs: 800 }] }],
+      flows: [
+        { name: 'scoring', heldKeys: 9, waits: [{ cause: 'registry', records: 4, ageMs: 800, error: 'timeout' }] },
+      ],
       partitions: [{ next: '1152921504606846976', committed: '1152921504606846973', lag: '3' }],
     });
   });

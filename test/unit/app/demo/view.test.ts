@@ -15,6 +15,7 @@ const hold = (scope: string, ageMs: number): Moment['holds'][number] => ({
   scope,
   cause: 'service_down',
   records: 3,
+  error: null,
   ageMs,
   ...HOLDS.service_down,
 });

@@ -8,6 +8,7 @@ const hold = (cause: HoldReport['cause'], ageMs: number): HoldReport => ({
   cause,
   records: null,
   ageMs,
+  error: null,
   means: '',
   mend: '',
 });

@@ -3,11 +3,17 @@ import { holdGroups } from '../../../../src/edges/http-server/hold-groups.ts';
 import { type FlowReport, type HoldReport } from '../../../../src/telemetry/ports.ts';
 import { healthReport } from '../../../support/health-report.ts';
 
-const hold = (scope: string, cause: HoldReport['cause'], ageMs: number, records: number | null = null): HoldReport => ({
+const hold = (
+  scope: string,
+  cause: HoldReport['cause'],
+  ageMs: number,
+  { records = null, error = null }: Partial<HoldReport> = {},
+): HoldReport => ({
   scope,
   cause,
   records,
   ageMs,
+  error,
   means: `${cause} means`,
   mend: `mend ${cause}`,
 });
@@ -18,6 +24,7 @@ const flow = (name: string, waits: readonly HoldReport[] = []): FlowReport => ({
   inFlight: 0,
   buffered: 0,
   bufferedBytes: 0,
+  heldKeys: 0,
   waits,
 });
 
@@ -26,10 +33,14 @@ test('is nothing where nothing holds', () => {
 });
 
 test('names a flow and its gate once, with the longer wait and its records', () => {
-  const flows = [flow('scoring', [hold('scoring', 'service_down', 61_000, 635)]), flow('sync')];
+  const flows = [
+    flow('scoring', [hold('scoring', 'service_down', 61_000, { records: 635, error: 'timeout' })]),
+    flow('sync'),
+  ];
   const holds = [
-    hold('scoring breaker', 'service_down', 57_000),
+    hold('scoring breaker', 'service_down', 57_000, { error: 'status_503' }),
     hold('sync', 'service_down', 58_000),
+    hold('sync breaker', 'service_down', 57_500, { error: 'connect' }),
     hold('scoring', 'service_down', 59_000),
   ];
   expect(holdGroups(healthReport({ flows, holds }))).toEqual([
@@ -39,8 +50,8 @@ test('names a flow and its gate once, with the longer wait and its records', () 
       mend: 'mend service_down',
       ageMs: 59_000,
       waiting: [
-        { scope: 'scoring', ageMs: 59_000, records: 635 },
-        { scope: 'sync', ageMs: 58_000, records: null },
+        { scope: 'scoring', ageMs: 59_000, records: 635, error: 'timeout' },
+        { scope: 'sync', ageMs: 58_000, records: null, error: 'connect' },
       ],
     },
   ]);

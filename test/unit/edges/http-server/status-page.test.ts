@@ -8,6 +8,7 @@ const hold: HoldReport = {
   cause: 'service_down',
   records: null,
   ageMs: 61_000,
+  error: null,
   means: 'It does not answer.',
   mend: 'Look at it.',
 };
@@ -23,7 +24,7 @@ test('lets no text become markup', () => {
     healthReport({
       account: EVIL,
       version: EVIL,
-      holds: [{ ...hold, scope: EVIL, means: EVIL, mend: EVIL }],
+      holds: [{ ...hold, scope: EVIL, error: EVIL, means: EVIL, mend: EVIL }],
       partitions: partitions(1, EVIL),
     }),
   );
@@ -46,8 +47,13 @@ describe('shows', () => {
     const [flow] = healthReport().flows;
     const flows = flow === undefined ? [] : [{ ...flow, waits: [{ ...hold, records: 40 }] }];
     const page = statusPage(healthReport({ holds: [hold], flows }));
-    expect(page).toContain('scoring for 61.0 s (40 records)');
+    expect(page).toContain('scoring for 61.0 s (40 records)<');
     expect(page.indexOf('Look at it.')).toBeLessThan(page.indexOf('<table'));
+  });
+
+  test('what went wrong, where it has a name', () => {
+    const error = 'KafkaJSConnectionError ECONNREFUSED';
+    expect(statusPage(healthReport({ holds: [{ ...hold, error }] }))).toContain(`scoring for 61.0 s: ${error}<`);
   });
 
   test('what a kill would do a second time', () => {

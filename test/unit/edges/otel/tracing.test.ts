@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type TracingSettings } from '../../../../src/config/tracing.ts';
 import { openTracing } from '../../../../src/edges/otel/tracing.ts';
 import { systemClock } from '../../../../src/edges/system/clock.ts';
@@ -24,6 +25,7 @@ beforeEach(async () => {
   headers = new Map();
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   await receiver.close();
 });
 
@@ -93,6 +95,33 @@ test('each export carries the headers of that moment', async () => {
   tell(tracing);
   await tracing.close(5000);
   expect(receiver.requests.map((request) => request.headers.authorization)).toEqual(['one', 'two']);
+});
+
+describe('what the library throws', () => {
+  const fail = (): never => {
+    throw new Error('a defect');
+  };
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+  test('when a span begins, costs that span alone: what came with the record is passed on', async () => {
+    vi.spyOn(AlwaysOnSampler.prototype, 'shouldSample').mockImplementation(fail);
+    const tracing = open();
+    const record = tracing.record('scoring', { ...at, headers: { traceparent } });
+    expect(record.call(1).context).toEqual({ traceparent, tracestate: null });
+    record.end({ outcome: 'delivered', attempts: 1 });
+    tracing.batch([record.context]).end({ status: 200, error: null });
+    tracing.webhook(null).end('published', 200);
+    await tracing.close(5000);
+    expect(receiver.spans).toEqual([]);
+  });
+
+  test('when a span ends, is counted as dropped', async () => {
+    vi.spyOn(BatchSpanProcessor.prototype, 'onEnd').mockImplementation(fail);
+    const tracing = open();
+    tell(tracing, 2);
+    await tracing.close(5000);
+    expect(said).toEqual([{ event: 'spans_dropped', why: 'queue_full', spans: 2, error: 'queue_full' }]);
+  });
 });
 
 describe('a collector that', () => {

@@ -81,6 +81,24 @@ describe('the shape of a value', () => {
     expect(shapeCheck(typeOf(schema))(Buffer.from([0x80, 0xa8, 0xd6, 0xb9, 7, 0]))).toBe(false);
   });
 
+  test('does not walk through a billion records without a byte, or through all the nulls of a wide one', () => {
+    const fork = (depth: number): unknown => ({
+      type: 'record',
+      name: `Fork${String(depth)}`,
+      fields: [
+        { name: 'left', type: depth === 0 ? 'null' : fork(depth - 1) },
+        { name: 'right', type: depth === 0 ? 'null' : `Fork${String(depth - 1)}` },
+      ],
+    });
+    expect(shapeCheck(typeOf(fork(10)))(Buffer.of())).toBe(true);
+    expect(shapeCheck(typeOf(fork(40)))(Buffer.of())).toBe(false);
+    const nulls = Array.from({ length: 1000 }, (_, index) => ({ name: `f${String(index)}`, type: 'null' }));
+    const wide = { type: 'array', items: { type: 'record', name: 'Wide', fields: nulls } };
+    // Blocks of 60 and of 60,000 items.
+    expect(shapeCheck(typeOf(wide))(Buffer.of(120, 0))).toBe(true);
+    expect(shapeCheck(typeOf(wide))(Buffer.of(0xc0, 0xa9, 0x07, 0))).toBe(false);
+  });
+
   test('refuses nesting that would exhaust the stack', () => {
     const nested = { type: 'record', name: 'Node', fields: [{ name: 'next', type: ['null', 'Node'] }] };
     const fits = shapeCheck(typeOf(nested));

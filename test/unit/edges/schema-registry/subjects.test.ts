@@ -8,12 +8,12 @@ const SCHEMA = { type: 'record', name: 'A', fields: [] };
 const answer = (status: number, body: unknown): RegistryAnswer => ({ do: 'answer', status, body });
 const FAILED: RegistryAnswer = { do: 'failed', error: 'Error ECONNREFUSED' };
 
-function setup(given: RegistryAnswer) {
+function setup(given: RegistryAnswer | ((path: string) => RegistryAnswer)) {
   const asked: string[] = [];
   const subjects: Subjects = subjectsOf({
     request: async (method, path, body) => {
       asked.push(`${method} ${path} ${JSON.stringify(body)}`);
-      return await Promise.resolve(given);
+      return await Promise.resolve(typeof given === 'function' ? given(path) : given);
     },
     exchanges: () => [],
     close: async () => {
@@ -74,19 +74,88 @@ describe('registering', () => {
   });
 });
 
+/** A registry with versions of one subject, and what it says of each of them and of its level. */
+function held(
+  versions: readonly number[],
+  over: {
+    readonly config?: RegistryAnswer;
+    readonly global?: RegistryAnswer;
+    readonly fits?: (version: string) => RegistryAnswer;
+  } = {},
+) {
+  const fits = over.fits ?? (() => answer(200, { is_compatible: true }));
+  return setup((path) => {
+    if (path === '/config/s') return over.config ?? answer(404, { error_code: 40408 });
+    if (path === '/config') return over.global ?? answer(200, { compatibilityLevel: 'BACKWARD' });
+    if (path === '/subjects/s/versions') return answer(200, versions);
+    if (path === '/subjects/s/versions/latest')
+      return versions.length === 0 ? answer(404, { error_code: 40401 }) : answer(200, {});
+    return fits(path.split('/').at(-1) ?? '');
+  });
+}
+
+const level = (of: string): { readonly config: RegistryAnswer } => ({
+  config: answer(200, { compatibilityLevel: of }),
+});
+const asksFor = (asked: readonly string[]): readonly string[] =>
+  asked.flatMap((line) => /^POST \/compatibility\/subjects\/s\/versions\/(\S+)/.exec(line)?.[1] ?? []);
+
 describe('checking', () => {
-  test.each<[RegistryAnswer, string]>([
-    [answer(200, { is_compatible: false }), 'SCHEMA_REFUSED'],
-    [answer(422, {}), 'SCHEMA_REFUSED'],
-    [answer(404, undefined), 'REGISTRY_FAILED'],
-    [answer(200, {}), 'REGISTRY_FAILED'],
-    [FAILED, 'REGISTRY_FAILED'],
-  ])('ends with a fault (%o: %s)', async (given, code) => {
-    expect((await faultOf(setup(given).subjects.check('s-value', SCHEMA))).code).toBe(code);
+  test.each<[string, RegistryAnswer]>([
+    ['no answer of its own', answer(404, undefined)],
+    ['no word', answer(200, {})],
+    ['no connection', FAILED],
+  ])('ends with a fault where there is %s', async (_, given) => {
+    const { subjects } = held([1], { fits: () => given });
+    expect((await faultOf(subjects.check('s', SCHEMA))).code).toBe('REGISTRY_FAILED');
   });
 
-  test('says whether there was anything to compare with', async () => {
-    expect(await setup(answer(200, { is_compatible: true })).subjects.check('s', SCHEMA)).toBe('compatible');
-    expect(await setup(answer(404, { error_code: 40401 })).subjects.check('s', SCHEMA)).toBe('new');
+  test('ends with a fault where the level or the versions do not come', async () => {
+    expect((await faultOf(held([1], { config: FAILED }).subjects.check('s', SCHEMA))).code).toBe('REGISTRY_FAILED');
+    const { subjects } = setup((path) =>
+      path === '/config/s'
+        ? answer(200, { compatibilityLevel: 'FULL_TRANSITIVE' })
+        : answer(200, { is_compatible: true }),
+    );
+    expect((await faultOf(subjects.check('s', SCHEMA))).code).toBe('REGISTRY_FAILED');
+  });
+
+  test('is new where nothing is there, whatever would be said of its compatibility', async () => {
+    expect(await held([]).subjects.check('s', SCHEMA)).toEqual({ do: 'new' });
+  });
+
+  test.each(['NONE', 'BACKWARD', 'FORWARD', 'FULL'])('at %s the latest version alone counts', async (of) => {
+    const { asked, subjects } = held([1, 2, 5], level(of));
+    expect(await subjects.check('s', SCHEMA)).toEqual({ do: 'fits', level: of, of: null });
+    expect(asksFor(asked)).toEqual(['latest']);
+  });
+
+  test.each(['BACKWARD_TRANSITIVE', 'FORWARD_TRANSITIVE', 'FULL_TRANSITIVE'])(
+    'at %s every version does',
+    async (of) => {
+      const { asked, subjects } = held([1, 2, 5], level(of));
+      expect(await subjects.check('s', SCHEMA)).toEqual({ do: 'fits', level: of, of: 3 });
+      expect(asksFor(asked)).toEqual(['5', '2', '1']);
+    },
+  );
+
+  test('names the newest version that it does not go with', async () => {
+    const fits = (version: string): RegistryAnswer =>
+      version === '5'
+        ? answer(200, { is_compatible: true })
+        : version === '2'
+          ? answer(200, { is_compatible: false })
+          : answer(422, {});
+    const { subjects } = held([1, 2, 5], { ...level('FULL_TRANSITIVE'), fits });
+    expect(await subjects.check('s', SCHEMA)).toEqual({ do: 'refused', version: 2 });
+    const latest = held([1, 2], { fits: () => answer(200, { is_compatible: false }) });
+    expect(await latest.subjects.check('s', SCHEMA)).toEqual({ do: 'refused', version: null });
+  });
+
+  test('takes the level for all where the subject has none, and none where it may not be read', async () => {
+    const global = answer(200, { compatibilityLevel: 'FULL_TRANSITIVE' });
+    expect(await held([1], { global }).subjects.check('s', SCHEMA)).toMatchObject({ level: 'FULL_TRANSITIVE', of: 1 });
+    const hidden = held([1], { config: answer(403, {}), global: answer(403, {}) });
+    expect(await hidden.subjects.check('s', SCHEMA)).toEqual({ do: 'fits', level: null, of: null });
   });
 });

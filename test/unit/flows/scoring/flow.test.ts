@@ -109,10 +109,10 @@ describe('a scored payment', () => {
     const rig = new Rig();
     rig.outcomes = [UNAVAILABLE, UNAVAILABLE, UNAVAILABLE];
     const steps = await rig.runToEnd(createJob());
-    expect(steps.map((step) => (step.do === 'wait' ? [step.why, step.forMs] : step.do))).toEqual([
-      ['kafka', 100],
-      ['kafka', 200],
-      ['kafka', 400],
+    expect(steps.map((step) => (step.do === 'wait' ? [step.why, step.forMs, step.error] : step.do))).toEqual([
+      ['kafka', 100, 'TimeoutError'],
+      ['kafka', 200, 'TimeoutError'],
+      ['kafka', 400, 'TimeoutError'],
       'delivered',
     ]);
     expect(rig.log).toEqual(['post', 'write', 'write', 'write', 'write', `note T1 ${SCORED_FACT}`]);
@@ -188,10 +188,11 @@ describe('a scored payment', () => {
 });
 
 describe('a wait', () => {
-  test.each<[string, Attempted, string, number]>([
-    ['without an answer that counts', retry(), 'service_down', 100],
+  test.each<[string, Attempted, string, number, string?]>([
+    ['without an answer that counts', retry(), 'service_down', 100, 'status_503'],
+    ['without an answer', retry({ why: 'connect', status: null }), 'service_down', 100, 'connect'],
     ['as long as the service asks', retry({ afterMs: 7_000 }), 'service_down', 7_500],
-    ['on a hold', { ...retry(), do: 'hold', why: 'status_403' }, 'service_refuses', 100],
+    ['on a hold', { ...retry(), do: 'hold', why: 'status_403', status: 403 }, 'service_refuses', 100, 'status_403'],
     [
       'without a session',
       { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
@@ -199,10 +200,10 @@ describe('a wait', () => {
       30_500,
     ],
     ['behind the fence', { do: 'fenced' }, 'kafka', 750],
-  ])('%s', async (_name, judged, why, forMs) => {
+  ])('%s', async (_name, judged, why, forMs, error) => {
     const rig = new Rig();
     rig.judged = [judged];
-    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', why, forMs });
+    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', why, forMs, ...(error && { error }) });
   });
 
   test('counts only requests that were made', async () => {

@@ -48,6 +48,13 @@ describe('scoring is held', () => {
   });
 });
 
+test('payments are held, tried or not, as long as calls do not go out', () => {
+  const rig = new Rig();
+  expect(rig.flow.heldBack()).toBeNull();
+  rig.why = 'floodgate';
+  expect(rig.flow.heldBack()).toBe(0);
+});
+
 describe('a payment that became a letter unread', () => {
   const CARD = '{"trans_id":"T9","cust_email":"4111 1111 1111 1111"}';
 

@@ -53,7 +53,7 @@ describe('an update that is not done yet', () => {
     ageOut(bench);
     bench.api.give({ do: 'answer', status: 503, retryAfterMs: 9000, body: Buffer.alloc(0), latencyMs: 1 });
     const end = await step;
-    expect(end).toMatchObject({ do: 'wait', forMs: 9500, why: 'service_down' });
+    expect(end).toMatchObject({ do: 'wait', forMs: 9500, why: 'service_down', error: 'status_503' });
     const fragment = end?.do === 'wait' ? end.carry?.fragment.toString() : '';
     expect(bench.api.bodies).toEqual([`{${String(fragment)}}`]);
   });
@@ -66,7 +66,9 @@ describe('an update that is not done yet', () => {
     );
     ageOut(bench);
     bench.api.give({ do: 'failed', why: 'timeout', ambiguous: true });
-    expect((await Promise.all(steps)).map(brief)).toEqual(['wait service_down 100', 'wait service_down 800']);
+    const ends = await Promise.all(steps);
+    expect(ends.map(brief)).toEqual(['wait service_down 100', 'wait service_down 800']);
+    expect(ends).toMatchObject([{ error: 'timeout' }, { error: 'timeout' }]);
   });
 
   test.each([
@@ -107,6 +109,36 @@ describe('an update that is not done yet', () => {
     void flow.run(job(flow, record(approved('a')), { carry, attempt: 2 }));
     ageOut(bench);
     expect(api.bodies).toEqual(['{"a":{"status":"error"}}']);
+  });
+});
+
+describe('updates in a batch', () => {
+  test('are not held while batches go out', () => {
+    const { flow, ...bench } = rig();
+    void runAll({ flow, ...bench }, ['a', 'b', 'c', 'd']);
+    expect([bench.api.bodies.length, flow.heldBack()]).toEqual([1, null]);
+  });
+
+  test('are held while calls do not go out, but for those under way', async () => {
+    const bench = rig();
+    void runAll(bench, ['a', 'b', 'c']);
+    void runAll(bench, ['d', 'e', 'f']);
+    bench.api.give({ do: 'no_session', why: 'credentials_refused', retryMs: 30_000 });
+    await settled();
+    void runAll(bench, ['g', 'h', 'i', 'j']);
+    expect([bench.api.calls.length, bench.flow.heldBack()]).toEqual([1, 4]);
+  });
+
+  test('are held while all are refused alike and the next search is not due', async () => {
+    const bench = rig();
+    void runAll(bench, ['a', 'b', 'c']);
+    for (let round = 0; round < 5 && bench.api.calls.length > 0; round += 1) {
+      bench.api.give(answer(400));
+      await settled();
+    }
+    expect(bench.flow.heldBack()).toBeNull();
+    void runAll(bench, ['d', 'e', 'f']);
+    expect([bench.api.calls.length, bench.flow.heldBack()]).toEqual([0, 3]);
   });
 });
 

@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { checkSchemas } from '../../../src/app/schemas-command.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { systemClock } from '../../../src/edges/system/clock.ts';
+import { type Terminal } from '../../../src/edges/system/terminal.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** What `schemas check` says beside a registry that holds three versions of another schema. */
+async function checked(level: string, takes: (version: string) => boolean): Promise<readonly string[]> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const { method, url = '' } = request;
+    const found = (body: unknown, status = 200): void => {
+      response.writeHead(status).end(JSON.stringify(body));
+    };
+    const version = url.split('/').at(-1) ?? '';
+    if (url.startsWith('/config')) found({ compatibilityLevel: level });
+    else if (url.startsWith('/compatibility')) found({ is_compatible: takes(version) });
+    else if (url.endsWith('/versions')) found([1, 2, 3]);
+    else if (method === 'GET') found({ version: 3 });
+    else found({ error_code: 40403 }, 404);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  closing.push(() => server.close());
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const { config } = loadConfig({
+    env: {
+      FLOWS: 'reviews',
+      KAFKA_BROKERS: 'localhost:9092',
+      SCHEMA_REGISTRY_URL: url,
+      WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYqrTwjU',
+    },
+    readFile: () => '',
+  });
+  const said: string[] = [];
+  const terminal = { say: (line: string) => void said.push(line) } as unknown as Terminal;
+  expect(await checkSchemas({ config, terminal, clock: systemClock }, false)).toBe(1);
+  return said;
+}
+
+const SUBJECT = 'fraud.reviews-value';
+
+test('says how many versions ours fits, where the level asks for all of them', async () => {
+  expect(await checked('FULL_TRANSITIVE', () => true)).toEqual([
+    `✗ ${SUBJECT}: older ones are registered, ours fits all 3 (FULL_TRANSITIVE); register ours with: fraud-connector schemas register`,
+  ]);
+});
+
+test('says that it asked for the latest alone, where the level asks for no more', async () => {
+  expect((await checked('BACKWARD', (version) => version === 'latest'))[0]).toContain(
+    'ours fits the latest (BACKWARD: no more was asked)',
+  );
+});
+
+test('names the version that does not go with ours', async () => {
+  expect((await checked('BACKWARD_TRANSITIVE', (version) => version === '3'))[0]).toContain(
+    'version 2 that is registered does not go with ours',
+  );
+  expect((await checked('NONE', () => false))[0]).toContain('the latest version that is registered does not go');
+});
