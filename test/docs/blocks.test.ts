@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { readCommand as benchCommand } from '../bench/command.ts';
-import { readArguments as chaosArguments } from '../chaos/arguments.ts';
+import { readArguments as chaosArguments, readSeriesArguments } from '../chaos/arguments.ts';
 import { readArguments as fuzzArguments } from '../fuzz/arguments.ts';
 import { helpOf } from '../support/command-help.ts';
 import { blocksIn, scriptCallsIn } from './blocks.ts';
@@ -19,7 +19,7 @@ const ofLanguage = (...languages: readonly string[]): typeof blocks =>
 /** What a program for developers says against its arguments; null: nothing. */
 const PROGRAMS: Readonly<Record<string, (args: readonly string[]) => string | null | Promise<string | null>>> = {
   bench: (args) => complaintOf(benchCommand(args)),
-  chaos: (args) => complaintOf(chaosArguments(args, SEED)),
+  chaos: (args) => complaintOf(readSeriesArguments(args) ?? chaosArguments(args, SEED)),
   fuzz: (args) => complaintOf(fuzzArguments(args, SEED)),
   demo: async (args) => {
     const help = await helpOf(['demo']);

@@ -11,7 +11,7 @@ const emit = (): void => undefined;
 
 /** A report in which every list has something. */
 function wholeReport(): HealthReport {
-  const waits = [{ cause: 'registry', records: 4, sinceMs: 0 }] as const;
+  const waits = [{ cause: 'registry', records: 4, sinceMs: 0, error: 'timeout' }] as const;
   const clock = new ManualClock();
   const gate = new Gate({ scope: 'scoring', floodgate: new Floodgate(0.05, 0), bucket: null, clock, emit });
   const health = new Health({

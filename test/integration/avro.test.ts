@@ -40,6 +40,17 @@ async function newSchema(...fields: readonly Field[]): Promise<Written> {
 
 const ID: Field = { name: 'trans_id', type: 'string' };
 
+/** Twice as many values as one less deep, of which none takes a byte. */
+function forkOf(depth: number): object {
+  const next = `Fork${String(depth - 1)}`;
+  const [left, right] = depth === 0 ? ['null', 'null'] : [forkOf(depth - 1), next];
+  const fields = [
+    { name: 'left', type: left },
+    { name: 'right', type: right },
+  ];
+  return { type: 'record', name: `Fork${String(depth)}`, fields };
+}
+
 function framed(id: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(id, 1);
@@ -82,6 +93,20 @@ const BAD: readonly Bad[] = [
     is: 'with two thousand million items that take no byte',
     fields: [ID, { name: 'nothings', type: { type: 'array', items: 'null' } }],
     payload: () => Buffer.of(2, 0x61, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0),
+    reason: 'undecodable',
+    detail: /^bytes$/,
+  },
+  {
+    is: 'with a million records that take no byte',
+    fields: [ID, { name: 'nothings', type: { type: 'array', items: { type: 'record', name: 'Nothing', fields: [] } } }],
+    payload: () => Buffer.of(2, 0x61, 0x80, 0x89, 0x7a, 0),
+    reason: 'undecodable',
+    detail: /^bytes$/,
+  },
+  {
+    is: 'with records that have two of the next, forty deep, and no byte',
+    fields: [ID, { name: 'forks', type: forkOf(40) }],
+    payload: () => Buffer.of(2, 0x61),
     reason: 'undecodable',
     detail: /^bytes$/,
   },

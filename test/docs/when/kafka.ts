@@ -151,6 +151,61 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
+      happens: 'A producer writes payments in transactions: one was aborted, or stays open.',
+      see: '`lag` that does not shrink, without a hold',
+      does: 'What was aborted is never sent. What lies behind an open transaction, of whomever, may not be read before that has ended: it is lag, and status updates whose payment may be in it wait.',
+      mend: 'Nothing, if it is over within the `transaction.timeout.ms` of the producer. Else Kafka itself has lost its end: `kafka-transactions.sh find-hanging`, then `abort`.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        [
+          'integration/transactions',
+          'what was aborted is never sent, what was committed is, and neither is a reason to wait',
+        ],
+        [
+          'integration/transactions',
+          'what lies behind an open one waits, is lag, and no status goes out before its payment',
+        ],
+      ],
+    },
+    {
+      happens: 'A batch is packed in a codec that nobody knows, or does not unpack.',
+      events: ['source_failed'],
+      see: '`a batch that does not unpack` in `error`, again and again',
+      does: 'Nothing is passed over: the partition stands, and with it the others of this process. gzip, snappy, lz4 and zstd are read.',
+      mend: 'Look at the batch with `kafka-dump-log.sh`. If it is damaged: delete the records up to its end (`kafka-delete-records.sh`); reading goes on behind them as after an expiry.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        ['unit/edges/kafka/codecs', 'gives up at once on what does not unpack, by the name of the error'],
+        ['integration/odd-records', 'comes in a batch that is packed with %s'],
+      ],
+    },
+    {
+      happens: 'The brokers slow this client down by a quota.',
+      see: 'lag, without a hold',
+      does: 'It reads and writes as much as it may. What waits is bounded as ever; the membership stays.',
+      mend: 'Raise `consumer_byte_rate` and `producer_byte_rate` of KAFKA_CLIENT_ID, or of the user. A pause that the brokers make must stay well below KAFKA_SESSION_TIMEOUT_MS: keep the default of 30 s.',
+      answers: ['lag_grows'],
+      shown: [
+        [
+          'long/strained',
+          'make it slow, and nothing else: no failed membership, no letter, none lost, doubled or out of order',
+        ],
+      ],
+    },
+    {
+      happens: 'Members join and leave the group without a pause: a process that starts and crashes again and again.',
+      events: ['partitions_assigned'],
+      does: 'Each join costs the group a moment. What can be done between two of them is done, and nothing is repeated by it.',
+      mend: 'Find out which process it is (`kafka-consumer-groups.sh --members`), and why it does not stay.',
+      answers: ['lag_grows'],
+      shown: [
+        [
+          'long/strained',
+          'keeps nobody from working: payments are scored all the time, none is lost, doubled or out of order',
+        ],
+      ],
+    },
+    {
       happens: 'Records expired before they were read, or the end of a log was cut off.',
       holds: ['offset_gap'],
       events: ['offset_gap'],

@@ -66,6 +66,34 @@ const QUESTIONS: readonly (readonly [Question, string, string])[] = [
   ],
 ];
 
+/** What goes wrong and has no test, with the reason. */
+const NOT_SHOWN: readonly (readonly [happens: string, why: string])[] = [
+  [
+    'The way to a neighbour is slow: 100 ms each way, 3 Mbit/s.',
+    'It needs a wire between real processes: the scenario `network` of [chaos.md](chaos.md) has one, and checks that nothing is lost or out of order, and that all is through soon after.',
+  ],
+  [
+    'The disk is full, or may not be written.',
+    'The connector writes no file. The pods of the chart may write nowhere; [`test/long/deploy.test.ts`](../test/long/deploy.test.ts) checks that of them. Who keeps its output has a disk: what it prints is one line a second of each warning at most.',
+  ],
+  [
+    'A bit of a batch has changed on the disk of a broker.',
+    'kafkajs reads the checksum and does not compare it ([kafkajs.md](kafkajs.md#checksums-are-not-compared)). What does not unpack or is no JSON or Avro any more is told; a changed amount is not.',
+  ],
+  [
+    'One address sends a flood of webhooks that nobody has signed.',
+    'They are refused one by one, and their connections go first when there is no room; there is no limit by address, because behind a proxy all have the same. Set one there. Slow senders and forged webhooks in great number have tests: [`test/process/slow-senders.test.ts`](../test/process/slow-senders.test.ts), [`test/process/webhook-fuzz.test.ts`](../test/process/webhook-fuzz.test.ts).',
+  ],
+  [
+    'Two groups read the same topics: two KAFKA_GROUP_ID, as at a change from one installation to another that runs beside it.',
+    'Each does all of the work: every payment is scored twice, every status sent twice. Nothing can tell them apart from two who mean it. Stop the one, then start the other with the same KAFKA_GROUP_ID. Processes of one group may have the same KAFKA_CLIENT_ID.',
+  ],
+  [
+    'A lag of ten million records.',
+    'It takes too long for a test: `npm run bench -- lag --records 10000000`, with its figures in [performance.md](performance.md). What is in memory does not depend on the lag; the test with a heap of 64 MB has tens of thousands.',
+  ],
+];
+
 const code = (text: string): string => `\`${text}\``;
 
 /** As the common hosts of repositories write the anchor of a heading. */
@@ -142,13 +170,15 @@ export function whenPage(): string {
   return `${[
     '# When things go wrong',
     PRINTED,
-    'Begin with the question you have; it leads to numbered rows below. Each row says what happens, what you see of it, what the connector does by itself and what you do, and names the tests that show it. What has no row here has no test of its own.',
+    'Begin with the question you have; it leads to numbered rows below. Each row says what happens, what you see of it, what the connector does by itself and what you do, and names the tests that show it. What has no row here has no test of its own; [the last list](#not-shown-by-a-test) says of some why.',
     'Three things hold in all of them, but where a row says otherwise: no record is lost, the order of a key is kept, and no secret and nothing from a record is in a log line, a metric or on `/status`.',
     '## At three in the morning',
     ...questions,
     '## By code',
     byCode(),
     ...SECTIONS.map(textOf),
+    '## Not shown by a test',
+    NOT_SHOWN.map(([happens, why]) => `- ${happens} ${why}`).join('\n'),
     '## More',
     'Every code in one line: [codes.md](codes.md). Every answer of the service, by status and body: [faults.md](faults.md). Events: [events.md](events.md). Metrics: [metrics.md](metrics.md). Faults made on purpose, to try: [sandbox.md](sandbox.md), [chaos.md](chaos.md).',
   ].join('\n\n')}\n`;

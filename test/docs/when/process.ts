@@ -204,6 +204,65 @@ export const PROCESS: WrongSection = {
       ],
     },
     {
+      happens: 'The name of a neighbour leads nowhere, or to another address than before.',
+      holds: ['kafka', 'service_down', 'registry'],
+      events: ['source_failed', 'connection_failed'],
+      see: '`ENOTFOUND` in `error`',
+      does: 'It waits, and asks for the address anew at each connection that it opens. Connections that work stay where they are.',
+      mend: 'Look at the name server. To move a neighbour, end its connections at the old address.',
+      answers: ['nothing_moves', 'no_start'],
+      shown: [
+        [
+          'process/names',
+          'that lead nowhere are waited for; one that leads elsewhere is followed, to an address of the newer kind, too',
+        ],
+      ],
+    },
+    {
+      happens: 'It has little memory, and a long lag.',
+      does: 'What is in memory does not grow with the lag: no more than BUFFER_MAX_BYTES and BUFFER_MAX_RECORDS a flow. A heap of 64 MB is enough for work at full rate.',
+      mend: 'Nothing. If it ends by itself for want of memory, report it.',
+      answers: ['lag_grows'],
+      shown: [['long/strained', 'memory: a long lag does not fill it, while newer payments come as well']],
+    },
+    {
+      happens: 'It may open no more files.',
+      holds: ['service_down', 'kafka'],
+      events: ['connection_failed'],
+      see: '`EMFILE` in `error`; `/livez` is not answered',
+      does: 'Connections that are open go on; others are tried again. Nothing is lost.',
+      mend: 'Raise the limit of open files: `ulimit -n 4096`.',
+      answers: ['nothing_moves'],
+      shown: [['long/strained', 'open files: connections that cannot be opened are waited for, and nothing is lost']],
+    },
+    {
+      happens: 'The clock of its machine is more than an hour ahead.',
+      holds: ['kafka'],
+      events: ['writer_retry'],
+      see: '`error` speaks of a timestamp; webhooks are answered 401',
+      does: 'Kafka takes nothing that is written with such a time: it waits until the clock is right. Whatever waits or is limited in time goes by another clock, which nobody sets.',
+      mend: 'Set the clock right; no restart is needed.',
+      answers: ['nothing_moves', 'webhook_refused'],
+      shown: [
+        [
+          'contract/writer-clock',
+          'a clock that is hours ahead is no fault of a record: it waits, and is written when the clock is right',
+        ],
+      ],
+    },
+    {
+      happens: 'Many ask for metrics and status at once, without a pause.',
+      does: 'Each is answered, 128 connections at most; the work goes on beside it.',
+      mend: 'Ask less often: once in 15 s is what the alerts are made for. Keep OPS_PORT inside.',
+      answers: [],
+      shown: [
+        [
+          'process/scrapes',
+          'payments are scored and linked as ever while forty clients ask for metrics and status without a pause',
+        ],
+      ],
+    },
+    {
       happens: 'Nobody reads what it prints any more: the pipe of its output is closed.',
       see: 'exit code 1, and no line that says why',
       does: 'The process ends at the next line it prints; whoever starts it again loses nothing.',
@@ -212,13 +271,33 @@ export const PROCESS: WrongSection = {
       shown: [['process/broken-pipe', 'ends with exit code 1 when nobody reads what it prints any more']],
     },
     {
+      happens: 'What reads its output stands still: the pipe is full.',
+      does: 'It works on. Lines wait in memory, 8 MiB of them; what comes then is not printed at all.',
+      mend: 'Look at what collects its output.',
+      answers: [],
+      shown: [
+        [
+          'process/broken-pipe',
+          'works on while the pipe of its output is full, and what it had to say comes when somebody reads again',
+        ],
+        ['unit/edges/system/terminal', 'lines that nobody reads wait up to 8 MiB, and come when somebody does'],
+      ],
+    },
+    {
       happens: 'Something happens that the code excludes.',
       faults: ['INTERNAL'],
       events: ['fatal'],
       does: 'The process ends with exit code 1; whoever starts it again loses nothing.',
       mend: 'Report it, with the message.',
       answers: ['no_start'],
-      shown: [['unit/telemetry/health', 'a fault ends it for good']],
+      shown: [
+        ['unit/telemetry/health', 'a fault ends it for good'],
+        [
+          'process/uncaught',
+          'ends at once with exit code 1, tells its kind and not its text, also where a promise is rejected that nobody waits for',
+        ],
+        ['process/uncaught', 'in mid-traffic, ends as after a kill: nothing is lost or out of order'],
+      ],
     },
   ],
 };

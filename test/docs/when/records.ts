@@ -23,12 +23,16 @@ export const RECORDS: WrongSection = {
         'Avro is cut off, has bytes behind its end, text that is no UTF-8, a count of items that cannot be, or a number that JavaScript has not.',
       letters: ['undecodable'],
       see: '`dlq.detail`: `bytes` or `number`',
-      does: 'The record is a letter, byte for byte; a few bytes that promise millions of items cost next to nothing.',
+      does: 'The record is a letter, byte for byte. A few bytes that promise millions of items, or a schema whose records have two of the next without a byte, cost next to nothing: no more than 65,536 items and fields that take no bytes are believed.',
       mend: "Mend the producer's serializer; send the payment again.",
       answers: ['all_letters'],
       shown: [
         ['integration/avro', '$is is a letter, and the payment behind it is scored'],
         ['integration/bad-input', 'cut off is a letter, and what is behind it goes on: %s'],
+        [
+          'unit/edges/schema-registry/shape',
+          'does not walk through a billion records without a byte, or through all the nulls of a wide one',
+        ],
       ],
     },
     {
@@ -56,6 +60,19 @@ export const RECORDS: WrongSection = {
           'integration/scores',
           'a score too large for its topic goes without what is furthest from the decision, and is counted',
         ],
+      ],
+    },
+    {
+      happens: 'A record has ten thousand headers, headers named like what every object has, no key, or no time.',
+      does: 'It is processed as any other. Its letter, if it becomes one, has all of that. Without a key the transaction decides what waits for what.',
+      mend: 'Nothing.',
+      answers: [],
+      shown: [
+        ['integration/odd-records', 'has ten thousand headers'],
+        ['integration/odd-records', 'has no key'],
+        ['integration/odd-records', 'has a timestamp %s'],
+        ['integration/odd-records', 'though it has ten thousand headers'],
+        ['integration/odd-records', 'though its headers are named like what every object has'],
       ],
     },
     {
