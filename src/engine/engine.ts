@@ -70,6 +70,7 @@ export class Engine implements SourceEvents {
           dispatcher.stalled = stalled;
           dispatcher.pump();
         }
+        this.#arm();
       },
       onMapFull: (partition, full) => {
         this.#pause(partition, 'map_full', full);

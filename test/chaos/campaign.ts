@@ -20,6 +20,7 @@ import { recoveriesOf, type Recovery } from './recoveries.ts';
 import { Sampler, type SamplerParts, type Sample } from './sampler.ts';
 import { planOf, type Scenario } from './schedule.ts';
 import { type Freeze, type LifeEnd, type Sighting, type TopicContents } from './sightings.ts';
+import { type Slope, slopesOf } from './slopes.ts';
 import { setStage, type Stage, WEBHOOK_SECRET } from './stage.ts';
 import { type Stalls, stallsOf } from './stalls.ts';
 import { type StuckRound, stuckRoundOf } from './stuck.ts';
@@ -56,6 +57,8 @@ export interface Outcome {
   readonly notLive: number;
   /** The most memory that a connector had. */
   readonly peakBytes: number;
+  /** How memory and handles of each life that was long enough went on. */
+  readonly slopes: readonly Slope[];
   readonly samples: readonly Sample[];
   /** How long a fresh payment, its status and a webhook took after the faults; null: not within a minute. */
   readonly probeMs: number | null;
@@ -70,7 +73,7 @@ export interface Outcome {
   readonly stuckRounds: readonly StuckRound[];
   /** When all faults have ended, everything must be through within this time. */
   readonly settleLimitMs: number;
-  /** From the last fault's end until everything was through; null: it was not within `settleLimitMs`. */
+  /** From the last fault's end until everything was through, perhaps beyond `settleLimitMs`; null: it was not, though waited for. */
   readonly settledMs: number | null;
   /** What the connectors said of themselves when it was not through. */
   readonly stuck: ReadonlyMap<string, HealthReport | null>;
@@ -86,7 +89,11 @@ const SETTLE_LIMIT_MS = 48_000;
 const UNSTICK_LIMIT_MS = 60_000;
 /** Where the service or its login was ill: logins are 60 s apart at worst, and waits for a next attempt 31 s. */
 const HEAL_LIMIT_MS = 100_000;
-const ILL: ReadonlySet<Scenario> = new Set(['service', 'all', 'reviews', 'network', 'erased', 'slice']);
+const ILL: ReadonlySet<Scenario> = new Set(['service', 'all', 'reviews', 'network', 'erased', 'slice', 'soak']);
+/** What is late is waited for all the same: it is not lost. */
+const PATIENCE_MS = 240_000;
+/** Where all is committed and nothing has moved for so long, what is missing will not come. */
+const STILL_MS = 20_000;
 /** After the faults, webhooks that wait for their next attempt go so often. */
 const HURRY_MS = 4000;
 /** Between two looks from outside. */
@@ -138,7 +145,7 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   say('The faults have ended and the shops are closed; waiting for what is on its way.');
   const settleLimitMs = settleLimitOf(options);
   const partitions = 2 * (partitionsOf(options) + nemesis.grownBy);
-  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs, partitions });
+  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs + PATIENCE_MS, partitions });
   say(settledMs === null ? 'It is not through.' : `Everything is through after ${String(settledMs)} ms.`);
   const probed = settledMs === null ? null : await probe(stage, { shops, mail });
   if (probed !== null) say(`The probe went through after ${String(probed.tookMs)} ms.`);
@@ -167,6 +174,7 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
     regressions: sampler.regressions,
     notLive: fleet.notLive,
     peakBytes: fleet.peakBytes,
+    slopes: slopesOf(fleet.vitals),
     samples: sampler.samples,
     probeMs: through,
     lagAtEnd,
@@ -205,6 +213,7 @@ async function gather(
     },
     sightings: [...witness.sightings].sort((a, b) => a.startedMs - b.startedMs),
     freezes: fleet.freezes.map((freeze) => ({ ...freeze, assignedMs: assignedAfter(freeze, log) })),
+    sessionMs: config.kafka.sessionTimeoutMs,
     gaps: gapsIn(log, config.topics.created),
     log,
   };
@@ -288,17 +297,21 @@ async function settle(
 ): Promise<number | null> {
   const beganMs = performance.now();
   const erased = new Set(eraser.erased.map(({ transId }) => transId));
-  const isThrough = (): boolean =>
-    mail.open === 0 &&
-    [...floor.payments].every(([transId, status]) => {
+  const openOnes = (): number =>
+    mail.open +
+    [...floor.payments].filter(([transId, status]) => {
       const seen = service.ledger().transaction(transId);
       const isScored = erased.has(transId) || (seen !== null && seen.scored > 0);
-      return isScored && (status === null || (seen !== null && seen.updateCount > 0));
-    });
+      return !isScored || (status !== null && (seen === null || seen.updateCount === 0));
+    }).length;
   let hurriedMs = beganMs;
+  let before = { open: Infinity, atMs: beganMs };
   while (performance.now() - beganMs < limitMs) {
-    if (floor.open === 0 && isThrough() && (await fleet.lag(partitions)) === 0)
-      return Math.round(performance.now() - beganMs);
+    const open = openOnes();
+    const isCommitted = floor.open === 0 && (await fleet.lag(partitions)) === 0;
+    if (open === 0 && isCommitted) return Math.round(performance.now() - beganMs);
+    if (open !== before.open || !isCommitted) before = { open, atMs: performance.now() };
+    if (performance.now() - before.atMs > STILL_MS) return null;
     await sleep(250);
     if (performance.now() - hurriedMs < HURRY_MS) continue;
     mail.hurry();

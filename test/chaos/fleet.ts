@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { type Cramp } from './acts.ts';
 import { type BugName } from './bugs/bugs.ts';
 import { type LogLine, linesOf, type Jump } from './log-lines.ts';
 import { type Freeze, type LifeEnd } from './sightings.ts';
+import { residentBytes, type Vitals, vitalsOf } from './vitals.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
 /** More than a connector allows itself (`DRAIN_TIMEOUT_MS`). */
@@ -24,7 +25,8 @@ const CLOCK_PRELOAD = new URL('preload/wrong-clock.ts', import.meta.url);
 /** Node itself needs about 25 files before it opens a connection. */
 const FEW_FILES = 64;
 const SMALL_HEAP_MB = 64;
-const PAGE_BYTES = 4096;
+/** Between two looks at all that a connector takes up. */
+const VITALS_MS = 5000;
 /** Updates a second. */
 const REPLAY_RATE = 1000;
 /** Stands for a number of a connector in the owner of a replay's requests. */
@@ -38,6 +40,8 @@ export interface FleetParts {
   readonly envOf: (number: number, owner: string) => Readonly<Record<string, string>>;
   /** A bug that is put into every connector. */
   readonly bug: BugName | null;
+  /** The folder of another version, which every second start is of; null: none is. */
+  readonly other: string | null;
   readonly say: (line: string) => void;
   readonly sessionMs: number;
 }
@@ -47,6 +51,7 @@ interface Life {
   readonly child: Child;
   readonly opsUrl: string;
   readonly webhookPort: number;
+  readonly servicePort: number;
   /** Where it reads by how much its clock is off. */
   readonly clockFile: string;
   isFrozen: boolean;
@@ -69,6 +74,9 @@ export class Fleet {
   notLive = 0;
   /** The most memory that one of them had. */
   peakBytes = 0;
+  /** What each took up, every few seconds. */
+  readonly vitals: Vitals[] = [];
+  #vitalsMs = -Infinity;
   #turn = 0;
   #replays = 0;
 
@@ -154,13 +162,18 @@ export class Fleet {
 
   /** Asks each that runs whether it is alive, and looks at what it takes up. */
   async look(): Promise<void> {
+    const atMs = performance.now();
+    const isDue = atMs - this.#vitalsMs >= VITALS_MS;
+    if (isDue) this.#vitalsMs = atMs;
     await Promise.all(
       [...this.#lives.values()].map(async (life) => {
-        const { child, opsUrl, hasJoined, isFrozen, leaving } = life;
+        const { owner, child, opsUrl, servicePort, hasJoined, isFrozen, leaving } = life;
         if (!hasJoined || isFrozen || leaving) return;
         const status = await livezOf(opsUrl);
         if (status !== null && status !== 200) this.notLive += 1;
         this.peakBytes = Math.max(this.peakBytes, await residentBytes(child.pid));
+        const vitals = isDue ? await vitalsOf({ owner, pid: child.pid, opsUrl, servicePort, atMs }) : null;
+        if (vitals !== null) this.vitals.push(vitals);
       }),
     );
   }
@@ -221,17 +234,19 @@ export class Fleet {
     const [opsPort = 0, webhookPort = 0] = await freePorts(2);
     const clockFile = path.join(run.folder, `clock-${owner}`);
     const ports = { OPS_PORT: String(opsPort), WEBHOOK_PORT: String(webhookPort) };
+    const own: Readonly<Record<string, string>> = { ...env, ...ports, ...envOf(number, owner) };
     const child = await run.start({
       name: `connector ${owner}`,
-      ...this.#program(cramp, clockFile),
+      ...this.#program(this.#launcher(number + start), cramp, clockFile),
       cwd: run.folder,
-      env: { ...env, ...ports, ...envOf(number, owner) },
+      env: own,
     });
     const life: Life = {
       owner,
       child,
       opsUrl: `http://127.0.0.1:${String(opsPort)}`,
       webhookPort,
+      servicePort: Number(new URL(own['SERVICE_BASE_URL'] ?? '').port),
       clockFile,
       isFrozen: false,
       leaving: false,
@@ -247,14 +262,24 @@ export class Fleet {
     return life;
   }
 
-  #program(cramp: Cramp | null, clockFile: string): { readonly command: string; readonly args: readonly string[] } {
+  /** Of neighbours, and of one connector's starts, every second one: both versions are there at any time. */
+  #launcher(turn: number): string {
+    const { other } = this.#parts;
+    return other === null || turn % 2 === 1 ? LAUNCHER : path.resolve(other, 'src/bin.mjs');
+  }
+
+  #program(
+    launcher: string,
+    cramp: Cramp | null,
+    clockFile: string,
+  ): { readonly command: string; readonly args: readonly string[] } {
     const clock = new URL(CLOCK_PRELOAD);
     clock.searchParams.set('file', clockFile);
     const bug = new URL(BUG_PRELOAD);
     bug.searchParams.set('name', this.#parts.bug ?? '');
     const imports = [clock.href, ...(this.#parts.bug === null ? [] : [bug.href])];
     const heap = cramp === 'small_heap' ? [`--max-old-space-size=${String(SMALL_HEAP_MB)}`] : [];
-    const args = [...heap, ...imports.flatMap((each) => ['--import', each]), LAUNCHER, 'run'];
+    const args = [...heap, ...imports.flatMap((each) => ['--import', each]), launcher, 'run'];
     if (cramp !== 'few_files') return { command: process.execPath, args };
     // The shell becomes the program: signals reach it.
     const limited = `ulimit -n ${String(FEW_FILES)}; exec "$0" "$@"`;
@@ -309,9 +334,4 @@ async function livezOf(opsUrl: string): Promise<number | null> {
   } catch {
     return null;
   }
-}
-
-async function residentBytes(pid: number | undefined): Promise<number> {
-  const statm = await readFile(`/proc/${String(pid ?? 0)}/statm`, 'utf8').catch(() => '');
-  return Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
 }

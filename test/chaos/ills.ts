@@ -11,6 +11,8 @@ export interface Ill {
   readonly shows: (seen: Sighting) => boolean;
   /** Logins that look like this came of it; absent: it is not about logins. */
   readonly showsLogin?: (seen: Login) => boolean;
+  /** Connections that were not taken came of it. */
+  readonly isRefusal?: true;
 }
 
 const answered = (status: number) => (seen: { readonly status: number | null }) => seen.status === status;
@@ -36,7 +38,7 @@ export const ILLS = {
   slow: { faults: { latencyMs: 900, latencyJitterMs: 600 }, shows: tookMs(900) },
   never_answers: { faults: { latencyMs: 30_000 }, shows: unanswered },
   slow_body: { faults: { slowBodyMs: 1200 }, shows: tookMs(1200) },
-  refuses_connections: { faults: { refuseConnectionsMs: 6000 }, shows: unanswered },
+  refuses_connections: { faults: { refuseConnectionsMs: 6000 }, shows: unanswered, isRefusal: true },
   tokens_expire: { faults: { expireTokens: true }, shows: answered(401) },
   logins_fail: { faults: { expireTokens: true, loginStatus: 503 }, shows: answered(401), showsLogin: answered(503) },
   logins_refused: { faults: { expireTokens: true, loginStatus: 401 }, shows: answered(401), showsLogin: answered(401) },
@@ -61,14 +63,17 @@ export function isNoAnswer(fault: FaultSettings['answer'], kind: Sighting['kind'
   return fault !== undefined && fault !== null && (kind === 'score' || fault.as !== 'html');
 }
 
-/** How many requests and logins since `sinceMs` show that this ill has befallen somebody. */
+/** How many requests and logins since `sinceMs`, and of `refused` connections since then, show that this ill has befallen somebody. */
 export function strokesOf(
   name: IllName,
-  { sightings, logins }: { readonly sightings: readonly Sighting[]; readonly logins: readonly Login[] },
+  seen: { readonly sightings: readonly Sighting[]; readonly logins: readonly Login[]; readonly refused: number },
   sinceMs: number,
 ): number {
-  const ill: Ill = ILLS[name];
-  const strokes = sightings.filter((seen) => seen.startedMs >= sinceMs && ill.shows(seen)).length;
-  if (ill.showsLogin === undefined) return strokes;
-  return strokes + logins.filter((seen) => seen.startedMs >= sinceMs && ill.showsLogin?.(seen) === true).length;
+  const { isRefusal, shows, showsLogin = never }: Ill = ILLS[name];
+  const isSince = ({ startedMs }: { readonly startedMs: number }): boolean => startedMs >= sinceMs;
+  return (
+    seen.sightings.filter((each) => isSince(each) && shows(each)).length +
+    seen.logins.filter((each) => isSince(each) && showsLogin(each)).length +
+    (isRefusal === true ? seen.refused : 0)
+  );
 }

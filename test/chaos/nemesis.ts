@@ -10,6 +10,7 @@ import { type Fleet } from './fleet.ts';
 import { movedBetween } from './leaders.ts';
 import { mirrorMaps } from './mirror.ts';
 import { type Step } from './schedule.ts';
+import { type Field, spared } from './sparing.ts';
 import { stick } from './stick.ts';
 import { type Sticking, type StuckPayment } from './stuck.ts';
 import { Troubles, type TroublesParts } from './troubles.ts';
@@ -52,6 +53,15 @@ export class Nemesis {
     this.#troubles = new Troubles({ ...parts, tally: this.#tally });
   }
 
+  get #field(): Field {
+    const { fleet, connectors } = this.#parts;
+    return {
+      connectors,
+      isBusy: (target) => this.#busy.has(target),
+      isAtWork: (connector) => fleet.isAtWork(connector),
+    };
+  }
+
   get deeds(): Deeds {
     return this.#tally.deeds;
   }
@@ -59,9 +69,11 @@ export class Nemesis {
   /** Resolves when all steps are done and everything that they ended runs again. */
   async follow(steps: readonly Step[]): Promise<void> {
     const { startedMs, signal } = this.#parts;
-    for (const { atMs, act } of steps) {
+    for (const { atMs, act: planned, unlessBusy = false } of steps) {
       await sleep(Math.max(0, startedMs + atMs - performance.now()), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
+      const act = unlessBusy ? spared(planned, this.#field) : planned;
+      if (act === null) continue;
       void this.#inTurn(targetOf(act), async () => {
         await this.#noted(act);
       });
@@ -80,6 +92,7 @@ export class Nemesis {
   }
 
   async #noted(act: Act): Promise<void> {
+    if (this.#parts.signal.aborted) return;
     // A wire that nobody uses can be cut without anybody noticing.
     if (act.do === 'wire') await this.#atWork(act.connector);
     const end = this.chronicle.begin(targetOf(act), nameOfAct(act));

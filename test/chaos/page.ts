@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Outcome } from './campaign.ts';
 import { type Report } from './report.ts';
+import { type Trend } from './slopes.ts';
 import { escaped, timelineSvg } from './timeline.ts';
 
 const STYLE = `
@@ -40,6 +41,7 @@ ${timelineSvg({ ...outcome, originMs: performance.timeOrigin })}
 ${checksTable(report)}
 <h2>Figures</h2>
 ${columns(report.figures)}
+${slopesTable(report)}
 <h2>Events of the connectors</h2>
 ${columns(report.events)}
 </body></html>
@@ -52,6 +54,22 @@ function checksTable({ checks }: Report): string {
       `<tr${isBroken ? ' class="broken"' : ''}><td>${escaped(promise)}</td><td>${escaped(name)}</td><td class="number">${String(found)}</td><td class="number">${String(most)}</td></tr>`,
   );
   return `<table><tr><th>promise</th><th>figure</th><th>found</th><th>at most</th></tr>\n${rows.join('\n')}\n</table>`;
+}
+
+function slopesTable({ slopes }: Report): string {
+  if (slopes.length === 0) return '';
+  const rows = slopes.map(
+    ({ owner, minutes, residentMegabytes, heapMegabytes, files, sockets, isRising }) =>
+      `<tr${isRising ? ' class="broken"' : ''}><td>${escaped(owner)}</td><td class="number">${String(minutes)}</td>${[residentMegabytes, heapMegabytes, files, sockets].map(trendCell).join('')}</tr>`,
+  );
+  return `<h2>What each process took up at its end, and how that went on in its second half</h2>
+<table><tr><th>process</th><th>minutes</th><th>memory, MB</th><th>heap, MB</th><th>files</th><th>sockets</th></tr>
+${rows.join('\n')}
+</table>`;
+}
+
+function trendCell({ perMinute, atEnd }: Trend): string {
+  return `<td class="number">${String(atEnd)} (${perMinute < 0 ? '' : '+'}${String(perMinute)} a minute)</td>`;
 }
 
 function columns(figures: Readonly<Record<string, number>>): string {

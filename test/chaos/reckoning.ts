@@ -9,6 +9,8 @@ export interface Evidence {
   /** In order of `startedMs`. */
   readonly sightings: readonly Sighting[];
   readonly freezes: readonly Freeze[];
+  /** Of the connectors in their group. */
+  readonly sessionMs: number;
   /** What the connectors have said is missing. */
   readonly gaps: readonly Gap[];
 }
@@ -39,9 +41,21 @@ export interface Repeat {
 export interface Meeting {
   readonly before: Sighting;
   readonly now: Sighting;
+  /** One of them had been given up before the other one was sent. */
+  readonly isGhost: boolean;
+}
+
+/** A request of a life that woke, for a customer that another one had begun on since it froze. */
+export interface Lateness {
+  readonly freeze: Freeze;
+  readonly request: Sighting;
+  /** The last of the other one's before it. */
+  readonly by: Sighting;
 }
 
 const MEETINGS_KEPT = 20;
+/** Of a session; heartbeats are at most a tenth of one apart. */
+const SOONEST_TAKEOVER = 0.5;
 
 /** The promises, each as the number of times it was broken, and what is only counted. */
 export interface Reckoned {
@@ -58,8 +72,10 @@ export interface Reckoned {
   readonly letters: number;
   /** Payments that were deleted before they were read, and no connector has said so. */
   readonly unreportedGaps: number;
-  /** Two different payments of a customer at the service at once. */
+  /** Two different payments of a customer at the service at once, of which none is known to have been given up before. */
   readonly overlaps: number;
+  /** The same, where one had been given up: another attempt of it was answered before the other payment came. Told only. */
+  readonly ghosts: number;
   /** The first few of them. */
   readonly met: readonly Meeting[];
   /** One customer, or one status, at the service for two lives at once. */
@@ -70,10 +86,12 @@ export interface Reckoned {
   readonly early: number;
   /** Requests of a life that woke from a freeze, before it was given its partitions anew, for what another one had begun meanwhile. */
   readonly late: number;
+  /** The first few of them. */
+  readonly lateOnes: readonly Lateness[];
   readonly repeats: readonly Repeat[];
 }
 
-export function reckon({ topics, acknowledged, sightings: all, freezes, gaps }: Evidence): Reckoned {
+export function reckon({ topics, acknowledged, sightings: all, freezes, sessionMs, gaps }: Evidence): Reckoned {
   // A replay sends again what it likes, beside the live traffic, and promises nothing of an order.
   const sightings = all.filter(({ owner }) => !owner.startsWith(`${String(REPLAYER)}.`));
   const scores = sightings.filter(({ kind }) => kind === 'score');
@@ -109,15 +127,18 @@ export function reckon({ topics, acknowledged, sightings: all, freezes, gaps }: 
       const scored = scoresById.get(id)?.[0];
       return scored === undefined || (first !== undefined && first.startedMs < scored.startedMs);
     }),
-    late: lateOf(freezes, scores, byKey),
+    ...latenessOf({ freezes, sessionMs }, scores, byKey),
     repeats: [...repeatsOf(scoresById, created), ...repeatsOf(updatesById, authorized)],
   };
 }
 
+/** What is counted and promises nothing. */
+const TOLD: ReadonlySet<string> = new Set(['payments', 'statuses', 'movedCustomers', 'ghosts']);
+
 /** By promise: how often it was broken. Empty: everything is as promised. */
 export function broken(found: Reckoned): Readonly<Record<string, number>> {
-  const { payments: _, statuses: __, repeats: ___, movedCustomers: ____, met: _____, ...promises } = found;
-  return Object.fromEntries(Object.entries(promises).filter(([, times]) => times > 0));
+  const counts = Object.entries(found).filter(([name, times]) => !TOLD.has(name) && typeof times === 'number');
+  return Object.fromEntries(counts.filter(([, times]) => times > 0));
 }
 
 /**
@@ -154,22 +175,37 @@ function isAnswered(sightings: readonly Sighting[] | undefined): boolean {
 }
 
 /** Requests that came while another one of the same group was open. A retry of the same id by the same life is none. */
-function meetings(groups: Iterable<readonly Sighting[]>): Pick<Reckoned, 'overlaps' | 'twoOwners' | 'met'> {
-  const found = { overlaps: 0, twoOwners: 0, met: [] as Meeting[] };
+function meetings(groups: Iterable<readonly Sighting[]>): Pick<Reckoned, 'overlaps' | 'ghosts' | 'twoOwners' | 'met'> {
+  const found = { overlaps: 0, ghosts: 0, twoOwners: 0, met: [] as Meeting[] };
   for (const group of groups) {
     let open: readonly Sighting[] = [];
     for (const now of group) {
       open = open.filter(({ endedMs }) => (endedMs ?? Infinity) > now.startedMs);
       if (open.some(({ owner }) => owner !== now.owner)) found.twoOwners += 1;
-      const other = open.find(({ transId }) => transId !== now.transId);
-      if (other !== undefined) {
-        found.overlaps += 1;
-        if (found.met.length < MEETINGS_KEPT) found.met.push({ before: other, now });
+      const others = open.filter(({ transId }) => transId !== now.transId);
+      const before = others.find((each) => !isGhost(each, now, group) && !isGhost(now, each, group)) ?? others[0];
+      if (before !== undefined) {
+        const isOfGhost = isGhost(before, now, group) || isGhost(now, before, group);
+        found[isOfGhost ? 'ghosts' : 'overlaps'] += 1;
+        if (found.met.length < MEETINGS_KEPT) found.met.push({ before, now, isGhost: isOfGhost });
       }
       open = [...open, now];
     }
   }
   return found;
+}
+
+/**
+ * Whether a request had been given up by its process before it sent another payment's: it came to no good answer, and
+ * another attempt of the same payment by the same process had one by then. Attempts of a payment are made one after the
+ * other, so this one was over to whoever made it; what it had written came later, or the end of its connection did.
+ */
+function isGhost(given: Sighting, other: Sighting, group: readonly Sighting[]): boolean {
+  if (given.status === 200) return false;
+  return group.some(
+    ({ transId, owner, status, endedMs }) =>
+      transId === given.transId && owner === given.owner && status === 200 && (endedMs ?? Infinity) <= other.startedMs,
+  );
 }
 
 function disordersOf(keys: Iterable<readonly Sighting[]>, created: ReadonlyMap<string, readonly Logged[]>): number {
@@ -188,19 +224,31 @@ function disordersOf(keys: Iterable<readonly Sighting[]>, created: ReadonlyMap<s
   return disorders;
 }
 
-function lateOf(
-  freezes: readonly Freeze[],
+/**
+ * Nobody takes over before a session has ended that the last heartbeat has begun; what comes of others in the first half
+ * of one had been on its way when the process froze, right after an assignment.
+ */
+function latenessOf(
+  { freezes, sessionMs }: Pick<Evidence, 'freezes' | 'sessionMs'>,
   scores: readonly Sighting[],
   byKey: ReadonlyMap<string, readonly Sighting[]>,
-): number {
-  return freezes.reduce((late, { owner, fromMs, toMs, assignedMs }) => {
-    const isWaking = ({ owner: asks, startedMs }: Sighting): boolean =>
-      asks === owner && startedMs >= toMs && startedMs < (assignedMs ?? Infinity);
-    const isSuperseded = ({ key, startedMs }: Sighting): boolean =>
-      byKey.get(key ?? '')?.some((by) => by.owner !== owner && by.startedMs > fromMs && by.startedMs < startedMs) ===
-      true;
-    return late + count(scores, (each) => isWaking(each) && isSuperseded(each));
-  }, 0);
+): Pick<Reckoned, 'late' | 'lateOnes'> {
+  const found = freezes.flatMap((freeze) => {
+    const { owner, fromMs, toMs, assignedMs } = freeze;
+    const takenOverMs = fromMs + sessionMs * SOONEST_TAKEOVER;
+    const waking = scores.filter(
+      ({ owner: asks, startedMs }) => asks === owner && startedMs >= toMs && startedMs < (assignedMs ?? Infinity),
+    );
+    return waking.flatMap((request) => {
+      const by = byKey
+        .get(request.key ?? '')
+        ?.findLast(
+          (each) => each.owner !== owner && each.startedMs > takenOverMs && each.startedMs < request.startedMs,
+        );
+      return by === undefined ? [] : [{ freeze, request, by }];
+    });
+  });
+  return { late: found.length, lateOnes: found.slice(0, MEETINGS_KEPT) };
 }
 
 function* repeatsOf(

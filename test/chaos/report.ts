@@ -1,7 +1,8 @@
 import { type Outcome } from './campaign.ts';
 import { type Check, checksOf, explainedBy, type KillRound, killRounds, takeovers } from './checks.ts';
-import { type Meeting } from './reckoning.ts';
+import { type Lateness, type Meeting } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
+import { type Slope, slopeLines } from './slopes.ts';
 import { type StuckRound } from './stuck.ts';
 
 /** One campaign in figures. */
@@ -13,8 +14,11 @@ export interface Report {
   readonly figures: Readonly<Record<string, number>>;
   /** The first payments that met another one of their customer at the service. */
   readonly met: readonly Meeting[];
+  /** The first requests of processes that woke too late. */
+  readonly lateOnes: readonly Lateness[];
   readonly kills: readonly KillRound[];
   readonly stuckRounds: readonly StuckRound[];
+  readonly slopes: readonly Slope[];
   /** Repeats that no kill and no stop explains, by kind and the lives that asked before and again. */
   readonly elsewhere: Readonly<Record<string, number>>;
   /** Of the connectors' events, those that tell of faults and of what was done about them. */
@@ -43,7 +47,7 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
   const [afterKills, afterStops] = [explainedBy('kill', outcome), explainedBy('stop', outcome)];
   const known = new Set([...afterKills, ...afterStops]);
   const elsewhere = read.filter((repeat) => !known.has(repeat));
-  const { repeats: _, met, ...counts } = found;
+  const { repeats: _, met, lateOnes, ...counts } = found;
   const checks = checksOf(scenario, outcome);
   return {
     scenario,
@@ -70,8 +74,11 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
       peakMegabytes: Math.round(outcome.peakBytes / 1_048_576),
       settledMs: settledMs ?? outcome.settleLimitMs,
       probeMs: outcome.probeMs ?? 0,
+      seconds: Math.round((outcome.span.endMs - outcome.span.startedMs) / 1000),
     },
     met,
+    lateOnes,
+    slopes: outcome.slopes,
     kills: killRounds(scenario, outcome),
     stuckRounds,
     elsewhere: tally(elsewhere.map(({ kind, first, again }) => `${kind} ${first} then ${again}`)),
@@ -105,13 +112,14 @@ export function reportLines({
   figures,
   kills,
   stuckRounds,
+  slopes,
   elsewhere,
   events,
 }: Report): readonly string[] {
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(30)} ${String(value).padStart(8)}`);
   const rounds = kills.map(
-    ({ owner, scorings, updates, bound, oldestMs }) =>
-      `${owner}: ${String(scorings)} + ${String(updates)} of at most ${String(bound)}, oldest ${String(oldestMs)} ms`,
+    ({ owner, scorings, updates, bound, isExact, oldestMs }) =>
+      `${owner}: ${String(scorings)} + ${String(updates)} of at most ${String(bound)}${isExact ? '' : ' (commits kept back)'}, oldest ${String(oldestMs)} ms`,
   );
   const stuck = stuckRounds.map(
     ({ owner, finishedAbove, repeatedAbove, bound }) =>
@@ -123,6 +131,7 @@ export function reportLines({
     ...rows,
     ...(rounds.length === 0 ? [] : [`  repeated after each kill (scorings + updates): ${rounds.join('; ')}`]),
     ...(stuck.length === 0 ? [] : [`  repeated above what stuck, after its kill: ${stuck.join('; ')}`]),
+    ...(slopes.length === 0 ? [] : [`  what each took up, and its second half: ${slopeLines(slopes).join('; ')}`]),
     ...(Object.keys(elsewhere).length === 0 ? [] : [`  repeated elsewhere: ${JSON.stringify(elsewhere)}`]),
     `  events of the connectors: ${JSON.stringify(events)}`,
     '',

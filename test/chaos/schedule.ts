@@ -11,6 +11,9 @@ export const MEANINGS = {
   freeze: 'SIGSTOP of connectors beyond their session, then SIGCONT',
   stuck: 'one payment sticks; kill -9 when thousands have finished above it',
   mixed: 'clean, kill, broker and freeze, one about every session + 4 s',
+  storm:
+    'connectors killed, restarted and frozen about every half session + 2.5 s, nodes about every half session + 13 s',
+  soak: 'wires, nodes, the service and webhooks; no connector ever ends, so that what it does not give back piles up',
   network: 'connectors cut off from one node, from the coordinator or from the service: silent, cut, half-open, slow',
   service: 'the service and its login are ill, in every way there is, one after the other',
   reviews: 'floods of webhooks, valid and forged, while connectors and nodes are killed',
@@ -24,7 +27,7 @@ export const MEANINGS = {
   mirrored: 'the commits of the group get the maps of another cluster beside them',
   all: 'everything but stuck, grown, erased and mirrored, one about every session + 4 s',
   brief: 'restart, kill, broker kill and freeze within 22 s',
-  slice: 'the coordinator unreachable, an ill service, a kill and a flood of webhooks within 25 s',
+  slice: 'SIGTERM, kill -9, SIGSTOP, wires cut and silent, an ill service and a flood of webhooks within 28 s',
 } as const;
 
 export type Scenario = keyof typeof MEANINGS;
@@ -38,6 +41,8 @@ export interface Step {
   /** Since the beginning of the traffic. */
   readonly atMs: number;
   readonly act: Act;
+  /** It is left out where its target has not come back from what was done to it before: a slow machine has fewer faults. */
+  readonly unlessBusy?: boolean;
 }
 
 /** All that will be done, known before it begins. */
@@ -68,13 +73,15 @@ const MIXES: Partial<
   Record<Scenario, { readonly of: readonly Kind[]; readonly everyMs: (sessionMs: number) => number }>
 > = {
   network: { of: ['wire'], everyMs: (sessionMs) => 2.2 * sessionMs },
-  service: { of: ['ill'], everyMs: () => 15_000 },
+  // Some are met by the next login only, which may be a minute away.
+  service: { of: ['ill'], everyMs: () => 24_000 },
   reviews: { of: ['flood', 'kill', 'node', 'restart', 'wire'], everyMs: (sessionMs) => 4000 + sessionMs },
   clock: { of: ['jump', 'jump', 'jump', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
   cramped: { of: ['cramp', 'cramp', 'kill'], everyMs: (sessionMs) => 8000 + sessionMs },
   roll: { of: ['roll', 'coordinator', 'roll', 'node'], everyMs: (sessionMs) => 9000 + 2 * sessionMs },
   registry: { of: ['registry', 'kill'], everyMs: (sessionMs) => 6000 + sessionMs },
   replay: { of: ['replay', 'kill', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
+  soak: { of: ['wire', 'wire', 'node', 'ill', 'flood', 'coordinator'], everyMs: (sessionMs) => 4000 + 2 * sessionMs },
   all: {
     of: [
       ...(['kill', 'restart', 'freeze', 'node', 'coordinator', 'wire', 'wire', 'wire', 'registry'] as const),
@@ -100,6 +107,7 @@ export function planOf(options: PlanOptions): Plan {
   if (scenario === 'brief') return briefPlan(sessionMs);
   if (scenario === 'slice') return slicePlan(options, draw);
   if (scenario === 'grown') return grownPlan(options, draw);
+  if (scenario === 'storm') return stormPlan(options, draw);
   const { everyMs, next } = makerOf(options, draw);
   const steps: Step[] = [];
   for (let atMs = CALM_MS; atMs < forMs; atMs += everyMs * (0.8 + 0.4 * draw())) {
@@ -153,6 +161,22 @@ function cleanAct(index: number): Act {
   return { do: act.do, connector: 1 + ((act.connector - 1 + turn) % 4) };
 }
 
+/** Processes and nodes beside each other, each as close together as one comes back before it is struck again. */
+function stormPlan(options: PlanOptions, draw: Draw): Plan {
+  const { forMs, connectors, sessionMs } = options;
+  const make = makersOf(options, draw);
+  const track = (of: readonly Kind[], everyMs: number): readonly Step[] => {
+    const kind = deckOf(draw, of);
+    const steps: Step[] = [];
+    for (let atMs = CALM_MS; atMs < forMs; atMs += everyMs * (0.8 + 0.4 * draw()))
+      steps.push({ atMs: Math.round(atMs), act: make[kind()](), unlessBusy: true });
+    return steps;
+  };
+  const processes = track(['kill', 'kill', 'restart', 'restart', 'freeze'], 0.5 * sessionMs + 2500);
+  const nodes = track(['node', 'node', 'coordinator'], 0.5 * sessionMs + 13_000);
+  return { connectors, steps: [...processes, ...nodes].toSorted((a, b) => a.atMs - b.atMs), endMs: forMs };
+}
+
 /** One of each, as close together as they can be told apart. */
 function briefPlan(sessionMs: number): Plan {
   const steps: readonly Step[] = [
@@ -164,16 +188,21 @@ function briefPlan(sessionMs: number): Plan {
   return { connectors: 2, steps, endMs: Math.round(8000 + 2.3 * sessionMs) };
 }
 
-/** What `npm test` can afford of the rest: a coordinator that is not reached, an ill service, a kill, webhooks. */
+/** What `npm test` can afford: two connectors, of which one is cut off while the other one is killed, and so on. */
 function slicePlan({ sessionMs }: PlanOptions, draw: Draw): Plan {
   const node = 1 + Math.floor(draw() * 3);
+  const silentMs = Math.round(1.5 * sessionMs);
+  const frozenMs = Math.round(1.3 * sessionMs);
   const steps: readonly Step[] = [
     { atMs: 1000, act: { do: 'flood', perSecond: 100, forMs: 12_000 } },
-    { atMs: 2000, act: { do: 'wire', connector: 1, to: 'coordinator', node, fault: 'silent', forMs: 1.5 * sessionMs } },
-    { atMs: 3000 + 1.5 * sessionMs, act: { do: 'ill', ill: 'unavailable', forMs: 5000 } },
-    { atMs: 8500 + 1.5 * sessionMs, act: { do: 'kill', connector: 2, downMs: 500 } },
+    { atMs: 2000, act: { do: 'wire', connector: 1, to: 'coordinator', node, fault: 'silent', forMs: silentMs } },
+    { atMs: 6000, act: { do: 'kill', connector: 2, downMs: 500 } },
+    { atMs: 3000 + silentMs, act: { do: 'freeze', connector: 2, forMs: frozenMs } },
+    { atMs: 4000 + silentMs, act: { do: 'wire', connector: 1, to: 'node', node, fault: 'cut', forMs: 1500 } },
+    { atMs: 7000 + silentMs, act: { do: 'restart', connector: 1, downMs: 0 } },
+    { atMs: 4000 + silentMs + frozenMs, act: { do: 'ill', ill: 'unavailable', forMs: 5000 } },
   ];
-  return { connectors: 2, steps, endMs: Math.round(10_000 + 1.5 * sessionMs) };
+  return { connectors: 2, steps, endMs: 10_000 + silentMs + frozenMs };
 }
 
 /** Both topics grow once, between two kills. */

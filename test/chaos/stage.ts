@@ -4,6 +4,7 @@ import { type Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createKafkaWriter, type KafkaWriter } from '../../src/edges/kafka/writer.ts';
 import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
+import { isFault } from '../../src/kernel/fault.ts';
 import { type ReleaseStack } from '../../src/lifecycle/release-stack.ts';
 import { type KafkaNode } from '../../src/sandbox/broker/node.ts';
 import { Run } from '../../src/sandbox/broker/run.ts';
@@ -31,6 +32,8 @@ export interface StageOptions {
   /** The most connectors there can be. */
   readonly connectors: number;
   readonly bug: BugName | null;
+  /** The folder of another version; null: none. */
+  readonly other: string | null;
   /** A registry that runs already; null: one is started. */
   readonly registryUrl: string | null;
   readonly opened: ReleaseStack;
@@ -52,6 +55,8 @@ export interface Stage {
   readonly eraser: Eraser;
 }
 
+/** Each waits as long as the registry's client does. */
+const PREPARE_TRIES = 6;
 /** Retries of webhooks come this many times sooner than the service's own: 0.1 s, 0.6 s, 2.9 s, 14 s. */
 const MAIL_SPEED = 40;
 /** Not anybody's: made up for the campaign, and looked for in all that the connectors print. */
@@ -95,7 +100,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   links.lead(ends);
   const env = environment(options, { ...kafka, registryUrl: ends.registryUrl, service });
   const { config } = loadConfig({ env, readFile: () => '' });
-  await prepareTopics(config, systemClock, options.partitions);
+  await prepared(config, options.partitions);
   const run = await Run.open();
   opened.push('connectors', async () => {
     await run.close();
@@ -106,6 +111,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     say,
     sessionMs: options.sessionMs,
     bug: options.bug,
+    other: options.other,
     envOf: (number, owner) => {
       const through = links.envOf(number);
       return {
@@ -133,6 +139,18 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   });
   await writer.connect();
   return { config, nodes: kafka.nodes, service, witness, stuck, fleet, writer, links, view, mail, eraser };
+}
+
+/** Topics and schemas, however long a busy machine's registry takes: what is there already stays as it is. */
+async function prepared(config: Config, partitions: number): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await prepareTopics(config, systemClock, partitions);
+      return;
+    } catch (error) {
+      if (!isFault(error, 'REGISTRY_FAILED') || tries === PREPARE_TRIES) throw error;
+    }
+  }
 }
 
 /** The service's webhooks, by way of a load balancer that knows which connectors are there. */

@@ -31,6 +31,8 @@ export class TcpProxy {
   #weather: Weather = FINE;
   /** Connections that any bad weather has befallen. */
   struck = 0;
+  /** Connections that the far side did not take. */
+  refused = 0;
 
   private constructor(parts: ProxyParts) {
     this.#parts = parts;
@@ -84,6 +86,9 @@ export class TcpProxy {
       return;
     }
     const far = connect({ port, host: LOOPBACK, allowHalfOpen: true });
+    far.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') this.refused += 1;
+    });
     const pair = new Pair({ near, far, clock: this.#parts.clock, weather: () => this.#weather });
     this.#pairs.add(pair);
     void pair.ended.then(() => this.#pairs.delete(pair));

@@ -73,14 +73,26 @@ export class Troubles {
     const ill: Ill = ILLS[act.ill];
     await this.#untilAsked();
     const sinceMs = performance.now();
+    const refusedBefore = this.#refused();
     service.settings.set(ill.settings ?? {});
     service.faults.set({ latencyMs, ...ill.faults });
+    const strokesSoFar = (): number =>
+      strokesOf(act.ill, { ...seenBy(witness), refused: this.#refused() - refusedBefore }, sinceMs);
     await sleep(act.forMs);
+    // Where calls are kept back by what was before, it waits for somebody whom it can befall.
+    while (strokesSoFar() === 0 && performance.now() - sinceMs < ASKED_LIMIT_MS) await sleep(LATELY_MS / 4);
     service.faults.set({ latencyMs });
     service.settings.set({ oneTokenPerUser: false });
-    const strokes = strokesOf(act.ill, witness, sinceMs);
+    const strokes = strokesSoFar();
     if (strokes > 0) for (const deed of deedsOf(act)) tally.add(deed);
     return strokes;
+  }
+
+  /** Connections to the service that it has not taken. */
+  #refused(): number {
+    const { links, connectors } = this.#parts;
+    const wires = Array.from({ length: connectors }, (_, index) => links.toService(index + 1));
+    return wires.reduce((sum, { refused }) => sum + refused, 0);
   }
 
   /** The last ill may keep calls back for a minute still: nobody would meet the next one. */
@@ -110,4 +122,8 @@ export class Troubles {
     const node = to === 'coordinator' ? await view.coordinator() : await view.leader(choice);
     return { wire: links.toNode(connector, node), where: `node ${String(node)}` };
   }
+}
+
+function seenBy({ sightings, logins }: Witness): Pick<Witness, 'sightings' | 'logins'> {
+  return { sightings, logins };
 }

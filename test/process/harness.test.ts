@@ -17,6 +17,7 @@ test(
       rate: 50,
       latencyMs: 50,
       bug: null,
+      other: null,
       registryUrl: inject('kafka').registryUrl,
       say: (line) => said.push(line),
       signal: new AbortController().signal,

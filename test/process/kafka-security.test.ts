@@ -72,6 +72,7 @@ test('with a client certificate and the rights of the table it works; a new pair
   await sendPart(40, 80);
   brokers.mountPair(authority.issue({ name: 'connector', untilMs: Date.now() + 3 * 86_400_000 }));
   await soon('both files are in use', () => connector.said('secret_reloaded').length === 2);
+  await soon('that it ends soon is told', () => connector.said('certificate_expiring').length > 0);
   expect(connector.said('certificate_expiring')).toMatchObject([{ option: 'KAFKA_TLS_CERT_FILE', daysLeft: 2 }]);
   await sendPart(80, payments.length);
   await scored(payments.length);

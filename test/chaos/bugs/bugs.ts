@@ -26,11 +26,11 @@ export const BUGS = {
   },
   settles_before_publish: {
     breaks: 'A payment is settled when it is scored; its score record is written a second later.',
-    file: 'src/flows/scoring/flow.ts',
+    file: 'src/flows/scoring/publish.ts',
     changes: [
       {
-        from: 'const published = await publishScore(output, job.record, outcome.score, { emit, span: spanOf(job) });',
-        to: "const published = { do: 'written' as string, why: 'kafka' as const }; const late = outcome.score; setTimeout(() => { void publishScore(output, job.record, late, { emit, span: spanOf(job) }); }, 1000);",
+        from: 'let published = await publishOnce(output, source, score, span);',
+        to: "setTimeout(() => { void publishOnce(output, source, score, span); }, 1000); let published: Published = { do: 'written' };",
       },
     ],
     scenario: 'kill',

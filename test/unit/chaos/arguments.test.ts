@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readArguments } from '../../chaos/arguments.ts';
+import { readArguments, readSeriesArguments } from '../../chaos/arguments.ts';
 import { SCENARIOS } from '../../chaos/schedule.ts';
 
 describe('the arguments of a campaign', () => {
@@ -29,6 +29,7 @@ describe('the arguments of a campaign', () => {
       json: null,
       page: null,
       bug: null,
+      other: null,
     });
   });
 
@@ -38,7 +39,49 @@ describe('the arguments of a campaign', () => {
   });
 
   test('are taken as given', () => {
-    const args = ['--scenario', 'kill', '--minutes', '0.5', '--seed', '3', '--json', 'report.json'];
-    expect(readArguments(args, 7)).toMatchObject({ scenario: 'kill', minutes: 0.5, seed: 3, json: 'report.json' });
+    const args = [
+      '--scenario',
+      'kill',
+      '--minutes',
+      '0.5',
+      '--seed',
+      '3',
+      '--json',
+      'report.json',
+      '--other',
+      '../before',
+    ];
+    expect(readArguments(args, 7)).toMatchObject({
+      scenario: 'kill',
+      minutes: 0.5,
+      seed: 3,
+      json: 'report.json',
+      other: '../before',
+    });
+  });
+});
+
+describe('the arguments of a series', () => {
+  test.each([
+    [['--series', ''], '--series must be a folder'],
+    [['--series', 'out', '--for', 'ever'], '--for must be above 0'],
+    [['--series', 'out', '--only', 'kill-209,meteor-1'], '--only must be of storm-101'],
+    [['--series', 'out', '--seed', '7'], 'seed'],
+  ])('are refused with the usage: %j', (args, expected) => {
+    const answer = readSeriesArguments(args);
+    expect(answer).toContain(expected);
+    expect(answer).toContain('npm run chaos');
+  });
+
+  test('are none where one campaign is wanted', () => {
+    expect(readSeriesArguments(['--scenario', 'kill'])).toBeNull();
+  });
+
+  test('are taken as given', () => {
+    expect(readSeriesArguments(['--series', 'out', '--for', '14', '--only', 'kill-209'])).toEqual({
+      folder: 'out',
+      forMinutes: 14,
+      only: new Set(['kill-209']),
+    });
   });
 });

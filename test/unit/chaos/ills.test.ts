@@ -19,6 +19,8 @@ const login = (startedMs: number, status: number | null): Login => ({
   status,
 });
 
+const NOTHING = { sightings: [], logins: [], refused: 0 };
+
 test.each(ILL_NAMES)('%s is a fault that the service knows', (name) => {
   expect(typeof readFaults(ILLS[name].faults)).toBe('object');
 });
@@ -26,13 +28,18 @@ test.each(ILL_NAMES)('%s is a fault that the service knows', (name) => {
 describe('an ill has befallen somebody', () => {
   test('where requests show it, from its beginning on', () => {
     const sightings = [seen(0, 503), seen(100, 503), seen(200, 200), seen(300, 500)];
-    expect(strokesOf('unavailable', { sightings, logins: [] }, 50)).toBe(1);
-    expect(strokesOf('slow', { sightings: [{ ...seen(100, 200), endedMs: 1100 }], logins: [] }, 50)).toBe(1);
+    expect(strokesOf('unavailable', { ...NOTHING, sightings }, 50)).toBe(1);
+    expect(strokesOf('slow', { ...NOTHING, sightings: [{ ...seen(100, 200), endedMs: 1100 }] }, 50)).toBe(1);
   });
 
   test('where logins show it', () => {
-    expect(strokesOf('logins_fail', { sightings: [], logins: [login(0, 503), login(100, 503)] }, 50)).toBe(1);
-    expect(strokesOf('unavailable', { sightings: [], logins: [login(100, 503)] }, 50)).toBe(0);
+    expect(strokesOf('logins_fail', { ...NOTHING, logins: [login(0, 503), login(100, 503)] }, 50)).toBe(1);
+    expect(strokesOf('unavailable', { ...NOTHING, logins: [login(100, 503)] }, 50)).toBe(0);
+  });
+
+  test('where connections that were not taken show it', () => {
+    expect(strokesOf('refuses_connections', { ...NOTHING, refused: 3 }, 50)).toBe(3);
+    expect(strokesOf('unavailable', { ...NOTHING, refused: 3 }, 50)).toBe(0);
   });
 });
 

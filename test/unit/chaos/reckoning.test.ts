@@ -40,6 +40,7 @@ const flawless = (): Evidence => ({
   acknowledged: { payments: ['a', 'b'], statuses: ['a', 'b'] },
   sightings: [score('a', 0), score('b', 100), update('a', 200), update('b', 200)],
   freezes: [],
+  sessionMs: 100,
   gaps: [],
 });
 
@@ -112,13 +113,63 @@ describe('the reckoning sees', () => {
     expect(reckon(withSightings([open, score('b', 5000), ...updates])).overlaps).toBe(1);
   });
 
+  describe.each<[string, Partial<Sighting>]>([
+    ['was never answered', { endedMs: 400, status: null }],
+    ['is still open', { endedMs: null, status: null }],
+    ['was answered badly in the end', { endedMs: 400, status: 503 }],
+  ])('a first try that %s', (_, changes) => {
+    const first = score('a', 0, changes);
+    const late = score('a', 310, { ...changes, endedMs: changes.endedMs ?? null });
+    const again = score('a', 200);
+
+    test('as none that is in the way, once another try has been answered', () => {
+      const found = reckon(withSightings([first, again, score('b', 300), ...updates]));
+      expect(found).toMatchObject({ overlaps: 0, ghosts: 1, met: [{ before: first, isGhost: true }] });
+      expect(broken(found)).toEqual({});
+    });
+
+    test('as none that is in the way, where it came late', () => {
+      const found = reckon(withSightings([again, score('b', 300), late, ...updates]));
+      expect(found).toMatchObject({ overlaps: 0, ghosts: 1, met: [{ now: late, isGhost: true }] });
+    });
+
+    test.each<[string, Sighting]>([
+      ['while the other try is open', score('a', 251)],
+      ['where the other try was not answered well', score('a', 200, { status: 503 })],
+      ['where the other try is of another life', score('a', 200, { owner: '0.1' })],
+      ['where the other try came later', score('a', 350)],
+    ])('as one that is in the way, %s', (__, other) => {
+      const found = reckon(withSightings([first, other, score('b', 300), ...updates]));
+      expect(found.overlaps).toBeGreaterThan(0);
+    });
+
+    test('not in place of one that is in the way beside it', () => {
+      const third = score('c', 290);
+      expect(reckon(withSightings([first, again, third, score('b', 300), ...updates]))).toMatchObject({ overlaps: 1 });
+    });
+  });
+
+  test('two that were answered well as in the way, whatever else was tried', () => {
+    const sightings = [score('a', 0), score('a', 200, { endedMs: 400 }), score('b', 300), ...updates];
+    expect(reckon(withSightings(sightings))).toMatchObject({ overlaps: 1, ghosts: 0 });
+  });
+
   test.each([
     ['before it was given its partitions anew', 300, 350, 1],
     ['after it was given its partitions anew', 300, 250, 0],
   ])('a late request of a life that woke, %s', (_, atMs, assignedMs, late) => {
     const freezes = [{ owner: '1.1', fromMs: 10, toMs: 200, assignedMs }];
     const sightings = [score('a', 0), score('a', 100, { owner: '2.1' }), score('b', atMs), ...updates];
-    expect(reckon(withSightings(sightings, { freezes })).late).toBe(late);
+    const found = reckon(withSightings(sightings, { freezes }));
+    expect(found).toMatchObject({ late, lateOnes: late === 0 ? [] : [{ by: sightings[1], request: sightings[2] }] });
+  });
+
+  test('no late request where the others’ were on their way when it froze', () => {
+    const freezes = [{ owner: '1.1', fromMs: 90, toMs: 200, assignedMs: null }];
+    const sightings = [score('a', 0), score('a', 139, { owner: '2.1' }), score('b', 300), ...updates];
+    expect(reckon(withSightings(sightings, { freezes })).late).toBe(0);
+    const later = [score('a', 0), score('a', 141, { owner: '2.1' }), score('b', 300), ...updates];
+    expect(reckon(withSightings(later, { freezes })).late).toBe(1);
   });
 
   test('no late request where nobody else had begun', () => {

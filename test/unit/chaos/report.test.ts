@@ -15,11 +15,13 @@ const FOUND: Reckoned = {
   letters: 0,
   unreportedGaps: 0,
   overlaps: 0,
+  ghosts: 0,
   met: [],
   twoOwners: 0,
   disorders: 0,
   early: 0,
   late: 0,
+  lateOnes: [],
   repeats: [],
 };
 
@@ -57,6 +59,7 @@ const flawless = (changes: Partial<Outcome> = {}): Outcome => ({
   regressions: 0,
   notLive: 0,
   peakBytes: 100 * 1_048_576,
+  slopes: [],
   samples: [],
   probeMs: 300,
   lagAtEnd: 0,
@@ -86,10 +89,22 @@ const repeat: Repeat = {
 };
 const killed: Outcome['ends'][number] = { owner: '1.1', how: 'kill', atMs: 2000, code: null };
 
+const level = { perMinute: 0, atEnd: 40 };
+const LEVEL: Outcome['slopes'][number] = {
+  owner: '1.1',
+  minutes: 10,
+  residentMegabytes: { perMinute: 1.5, atEnd: 180 },
+  heapMegabytes: level,
+  files: level,
+  sockets: level,
+  isRising: false,
+};
+
 describe('a campaign is not as promised', () => {
   test.each<[string, Parameters<typeof reportOf>[0], Partial<Outcome>, Record<string, number>]>([
     ['where a promise was broken', 'mixed', { found: { ...FOUND, notScored: 3 } }, { notScored: 3 }],
-    ['where it was not through in time', 'mixed', { settledMs: null }, { notSettled: 1 }],
+    ['where it was never through', 'mixed', { settledMs: null }, { notSettled: 1 }],
+    ['where it was through too late', 'mixed', { settledMs: 60_001 }, { notSettled: 1 }],
     ['where a stop was not clean', 'mixed', { deeds: { ...DEEDS, uncleanStops: 1 } }, { uncleanStops: 1 }],
     [
       'where a way out of a fault was never taken',
@@ -138,8 +153,32 @@ describe('a campaign is not as promised', () => {
     [
       'where a kill repeated more than may be finished and not committed, whatever kept commits back',
       'all',
-      { ends: [killed], found: { ...FOUND, repeats: Array.from({ length: 2701 }, () => ({ ...repeat })) } },
+      {
+        ends: [killed],
+        found: { ...FOUND, repeats: Array.from({ length: 2701 }, () => ({ ...repeat })) },
+        strokes: [{ target: 'nodes', what: 'kill_node', fromMs: 0, toMs: null }],
+      },
       { killsOverBound: 1 },
+    ],
+    [
+      'where a kill repeated what had been answered long before, although nothing kept commits back',
+      'storm',
+      {
+        ends: [killed],
+        found: { ...FOUND, repeats: [repeat] },
+        strokes: [
+          { target: 'connector 2', what: 'freeze', fromMs: 1000, toMs: 9000 },
+          { target: 'nodes', what: 'kill_node', fromMs: -30_000, toMs: -14_000 },
+          { target: 'nodes', what: 'kill_node', fromMs: 2001, toMs: null },
+        ],
+      },
+      { killsOverBound: 1 },
+    ],
+    [
+      'where a connector opened more and more',
+      'soak',
+      { slopes: [{ ...LEVEL, isRising: true }, LEVEL] },
+      { risingHandles: 1 },
     ],
     [
       'where more was done twice above what stuck than may be',
@@ -176,9 +215,24 @@ describe('a campaign is as promised', () => {
     expect(reportLines(report).at(-1)).toBe('Everything is as promised.');
   });
 
-  test('where commits were kept back before a kill', () => {
-    const report = reportOf('all', flawless({ ends: [killed], found: { ...FOUND, repeats: [repeat] } }));
+  test.each(['nodes', 'wires of 1', 'service', 'registry', 'topics'])(
+    'where %s kept commits back before a kill',
+    (target) => {
+      const strokes = [{ target, what: 'something', fromMs: -20_000, toMs: -12_000 }];
+      const outcome = flawless({ ends: [killed], found: { ...FOUND, repeats: [repeat] }, strokes });
+      const report = reportOf('all', outcome);
+      expect(report.broken).toEqual({});
+      expect(report.kills).toMatchObject([{ isExact: false, bound: 2700 }]);
+      expect(reportLines(report).join('\n')).toContain('1.1: 1 + 0 of at most 2700 (commits kept back)');
+    },
+  );
+
+  test('where memory rises and handles do not, which is told', () => {
+    const outcome = flawless({ slopes: [LEVEL] });
+    const report = reportOf('soak', outcome);
     expect(report.broken).toEqual({});
+    expect(reportLines(report).join('\n')).toContain('1.1, 10 min: memory 180 MB (+1.5 a minute)');
+    expect(reportPage(report, outcome, 'npm run chaos')).toContain('180 (+1.5 a minute)');
   });
 
   test('where a kill repeated what had just been answered', () => {
@@ -194,7 +248,7 @@ describe('a campaign is as promised', () => {
     const outcome = flawless({ ends: [killed], found: { ...FOUND, repeats: [repeat] }, sightings: [sighting] });
     const report = reportOf('kill', outcome);
     expect(report.broken).toEqual({});
-    expect(report.kills).toEqual([{ owner: '1.1', scorings: 1, updates: 0, bound: 1, oldestMs: 1850 }]);
+    expect(report.kills).toEqual([{ owner: '1.1', scorings: 1, updates: 0, bound: 1, isExact: true, oldestMs: 1850 }]);
   });
 
   test('where what was done twice above what stuck had not been committed', () => {

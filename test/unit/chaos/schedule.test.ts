@@ -97,4 +97,24 @@ describe('the plan of a campaign', () => {
     expect(steps.length).toBeGreaterThan(50);
     expect(steps.length).toBeLessThan(75);
   });
+
+  test('storm: twenty minutes have two hundred faults of processes and fifty of nodes', () => {
+    const kinds = planOf(options('storm', { forMs: 1_200_000 })).steps.map(({ act }) => act.do);
+    const nodes = kinds.filter((kind) => kind === 'kill_node' || kind === 'kill_coordinator');
+    expect(nodes.length).toBeGreaterThan(50);
+    expect(kinds.length - nodes.length).toBeGreaterThan(200);
+    expect(new Set(kinds)).toEqual(new Set(['kill', 'restart', 'freeze', 'kill_node', 'kill_coordinator']));
+  });
+
+  test('soak: ends no connector', () => {
+    const kinds = new Set(planOf(options('soak')).steps.map(({ act }) => act.do));
+    expect(kinds).toEqual(new Set(['wire', 'kill_node', 'kill_coordinator', 'ill', 'flood']));
+  });
+
+  test('slice: ends, kills, freezes and cuts off within half a minute, whatever the seed', () => {
+    const { steps, endMs } = planOf(options('slice', { seed: 9 }));
+    const kinds = steps.map(({ act }) => act.do);
+    for (const kind of ['kill', 'restart', 'freeze', 'wire', 'ill', 'flood']) expect(kinds).toContain(kind);
+    expect(endMs).toBeLessThan(30_000);
+  });
 });

@@ -171,6 +171,14 @@ describe('a wire', () => {
     await line.hears(`a${bytes}`);
   });
 
+  test('that leads to nobody counts those who came, and they are told', async () => {
+    echo.close();
+    const line = await call();
+    expect(await line.gone).not.toBe('end');
+    expect(proxy.refused).toBe(1);
+    expect(proxy.struck).toBe(0);
+  });
+
   test('passes an end on behind everything that was said before it', async () => {
     const line = await call();
     line.socket.end('last words');

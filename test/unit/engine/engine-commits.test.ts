@@ -105,6 +105,37 @@ describe('what is committed', () => {
 });
 
 describe('while commits fail', () => {
+  test('what starts as a stall ends is looked at in its time, although nothing else happens', async () => {
+    const world = makeWorld(undefined, 10_000);
+    const { flow, broker } = world;
+    flow.limit = 2000;
+    for (let at = 0; at < 2000; at += 1) broker.append(TOPIC, 0, { key: `k${at}`, value: `v${at}` });
+    broker.append(TOPIC, 0, { key: 'of a batch', value: 'of a batch' });
+    let isDown = true;
+    const commit = world.source.commit.bind(world.source);
+    world.source.commit = async (commits) => {
+      if (isDown) throw new Fault('KAFKA_FAILED', 'coordinator away');
+      await commit(commits);
+    };
+    await world.engine.start();
+    await broker.step(10_000);
+    await settled();
+    flow.limit = 0;
+    for (const { end } of flow.started) end(DELIVERED);
+    await tick(world, 250);
+    expect(world.said).toContain('hold_started');
+    flow.limit = 1;
+    // As the first of a batch, which is to be closed by its age.
+    flow.onRun = () => {
+      flow.dueMs = world.clock.monotonicMs() + 50;
+    };
+    isDown = false;
+    await tick(world, 250);
+    expect(flow.items.at(-1)).toBe('of a batch');
+    await tick(world, 50);
+    expect(flow.ticks).toHaveLength(1);
+  });
+
   test('nothing new starts once 2,000 records are finished and not committed, and it is said until one succeeds', async () => {
     const world = makeWorld(undefined, 10_000);
     world.flow.limit = 100;

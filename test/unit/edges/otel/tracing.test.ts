@@ -97,10 +97,11 @@ test('each export carries the headers of that moment', async () => {
   expect(receiver.requests.map((request) => request.headers.authorization)).toEqual(['one', 'two']);
 });
 
+function fail(): never {
+  throw new Error('a defect');
+}
+
 describe('what the library throws', () => {
-  const fail = (): never => {
-    throw new Error('a defect');
-  };
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
   test('when a span begins, costs that span alone: what came with the record is passed on', async () => {

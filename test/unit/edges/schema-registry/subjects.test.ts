@@ -140,13 +140,14 @@ describe('checking', () => {
   );
 
   test('names the newest version that it does not go with', async () => {
-    const fits = (version: string): RegistryAnswer =>
-      version === '5'
-        ? answer(200, { is_compatible: true })
-        : version === '2'
-          ? answer(200, { is_compatible: false })
-          : answer(422, {});
-    const { subjects } = held([1, 2, 5], { ...level('FULL_TRANSITIVE'), fits });
+    const answers: Readonly<Record<string, RegistryAnswer>> = {
+      5: answer(200, { is_compatible: true }),
+      2: answer(200, { is_compatible: false }),
+    };
+    const { subjects } = held([1, 2, 5], {
+      ...level('FULL_TRANSITIVE'),
+      fits: (version) => answers[version] ?? answer(422, {}),
+    });
     expect(await subjects.check('s', SCHEMA)).toEqual({ do: 'refused', version: 2 });
     const latest = held([1, 2], { fits: () => answer(200, { is_compatible: false }) });
     expect(await latest.subjects.check('s', SCHEMA)).toEqual({ do: 'refused', version: null });
