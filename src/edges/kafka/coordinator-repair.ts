@@ -1,6 +1,7 @@
 import { type ConsumerGroup, type GroupBroker } from './group-internals.ts';
 
 const NOT_MOVED = new Error('The group is coordinated where it was.');
+const NO_GENERATION = new Error('The member belongs to no generation of the group.');
 /** Of FindCoordinator's request: of a group, not of a transaction. */
 const OF_A_GROUP = 0;
 
@@ -28,6 +29,12 @@ type Finding = 'moved' | 'same' | 'unknown';
 export interface Membership {
   /** One heartbeat, unless one was answered less than `intervalMs` ago. Rejects as kafkajs does. */
   heartbeat(intervalMs: number): Promise<void>;
+  /**
+   * Asks the coordinator whether the member belongs to the present generation: by a SyncGroup, which it answers from the
+   * group's settled state only. Unlike a heartbeat it is refused while the coordinator still reads the group from its
+   * log. To be called between joins only; rejects as kafkajs does, or where there is no generation.
+   */
+  confirm(): Promise<void>;
   /** Asks the other brokers who coordinates the group; whether it has moved, and goes on with the new one. Never rejects. */
   findCoordinator(): Promise<boolean>;
   /** How many heartbeats have been answered. */
@@ -86,6 +93,11 @@ export function membershipOf(cluster: object): Membership | null {
   return {
     heartbeat: async (interval) => {
       await group.heartbeat({ interval });
+    },
+    confirm: async () => {
+      const { coordinator, groupId, generationId, memberId } = group;
+      if (coordinator === null || generationId === null || memberId === null) throw NO_GENERATION;
+      await coordinator.syncGroup({ groupId, generationId, memberId, groupAssignment: [] });
     },
     findCoordinator: async () => {
       const before = group.coordinator;

@@ -8,16 +8,24 @@ const LEASE_SHARE = 0.6;
 /**
  * The fence, fed by the group membership. It lets bytes out only while all of this is true:
  * - the member is assigned and not in a rebalance (`open`);
- * - the last answered heartbeat was SENT less than 0.6 of the session ago. When it was answered says nothing: a process
- *   that wakes up finds old answers in its socket;
+ * - its lease runs: what was answered last was SENT less than 0.6 of the session ago. When it was answered says nothing:
+ *   a process that wakes up finds old answers in its socket;
  * - the process was not stopped for 2 s since: a tick that comes late, or does not come, closes the fence until a
  *   heartbeat that was sent afterwards has been answered.
+ *
+ * An answered heartbeat prolongs a lease that runs, and begins none: a coordinator that still reads the group from its
+ * log answers every heartbeat without an error, also one of a member that was evicted long ago. While the lease runs that
+ * is no harm: nobody can have evicted the member yet, and who has read the log grants it a whole session. After a lapse
+ * only a sync of the present generation counts, which such a coordinator refuses.
  */
 export class FenceFeed implements Fence {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   #open = false;
-  #sentAtMs: number | null = null;
+  /** Of the last heartbeat that was answered. */
+  #heartbeatAtMs: number | null = null;
+  /** The lease runs from here. */
+  #leasedAtMs: number | null = null;
   #frozenAtMs: number | null = null;
   #tickedAtMs: number | null = null;
   #cancel: Cancel | null = null;
@@ -30,7 +38,9 @@ export class FenceFeed implements Fence {
   mayWrite(): boolean {
     const nowMs = this.#clock.monotonicMs();
     this.#look(nowMs);
-    return this.#open && this.#frozenAtMs === null && this.#sentAtMs !== null && nowMs - this.#sentAtMs < this.#leaseMs;
+    return (
+      this.#open && this.#frozenAtMs === null && this.#leasedAtMs !== null && !this.#isOver(this.#leasedAtMs, nowMs)
+    );
   }
 
   /** Begins to watch for stops of the process. */
@@ -46,7 +56,8 @@ export class FenceFeed implements Fence {
     this.#cancel = null;
     this.#tickedAtMs = null;
     this.#open = false;
-    this.#sentAtMs = null;
+    this.#heartbeatAtMs = null;
+    this.#leasedAtMs = null;
   }
 
   /** The membership is settled. */
@@ -59,15 +70,35 @@ export class FenceFeed implements Fence {
     this.#open = false;
   }
 
-  /** The broker has answered, without an error, a heartbeat (or the sync of a join) that was sent then; monotonic. */
+  /** A heartbeat that was sent then has been answered without an error; monotonic. */
   answered(sentAtMs: number): void {
-    if (this.#sentAtMs === null || sentAtMs > this.#sentAtMs) this.#sentAtMs = sentAtMs;
+    this.#heartbeatAtMs = latest(this.#heartbeatAtMs, sentAtMs);
+    if (this.#leasedAtMs !== null && !this.hasLapsed) this.#lease(sentAtMs);
+  }
+
+  /** A sync of the present generation that was sent then has been answered without an error; monotonic. */
+  confirmed(sentAtMs: number): void {
+    this.#heartbeatAtMs = latest(this.#heartbeatAtMs, sentAtMs);
+    this.#lease(sentAtMs);
+  }
+
+  /** The lease has run out: no heartbeat brings it back, `confirmed` does. */
+  get hasLapsed(): boolean {
+    return this.#leasedAtMs !== null && this.#isOver(this.#leasedAtMs, this.#clock.monotonicMs());
+  }
+
+  /** When the last heartbeat (or sync) was sent that has been answered, monotonic; null: none was, or the feed has stopped. */
+  get heartbeatAtMs(): number | null {
+    return this.#heartbeatAtMs;
+  }
+
+  #lease(sentAtMs: number): void {
+    this.#leasedAtMs = latest(this.#leasedAtMs, sentAtMs);
     if (this.#frozenAtMs !== null && sentAtMs > this.#frozenAtMs) this.#frozenAtMs = null;
   }
 
-  /** When the last heartbeat was sent that has been answered, monotonic; null: none was, or the feed has stopped. */
-  get heartbeatAtMs(): number | null {
-    return this.#sentAtMs;
+  #isOver(leasedAtMs: number, nowMs: number): boolean {
+    return nowMs - leasedAtMs >= this.#leaseMs;
   }
 
   readonly #tick = (): void => {
@@ -80,4 +111,8 @@ export class FenceFeed implements Fence {
   #look(nowMs: number): void {
     if (this.#tickedAtMs !== null && nowMs - this.#tickedAtMs > TICK_MS + FROZEN_MS) this.#frozenAtMs = nowMs;
   }
+}
+
+function latest(known: number | null, ms: number): number {
+  return known === null ? ms : Math.max(known, ms);
 }

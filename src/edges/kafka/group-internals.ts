@@ -7,6 +7,13 @@ export interface GroupBroker {
     readonly pool: readonly { rejectRequests(error: Error): void }[];
   };
   isConnected(): boolean;
+  /** Rejects with the broker's error. */
+  syncGroup(of: {
+    readonly groupId: string;
+    readonly generationId: number;
+    readonly memberId: string;
+    readonly groupAssignment: readonly never[];
+  }): Promise<unknown>;
   findGroupCoordinator(of: { readonly groupId: string; readonly coordinatorType: number }): Promise<{
     readonly coordinator: { readonly nodeId: number };
   }>;
@@ -18,6 +25,10 @@ export interface ConsumerGroup {
   readonly cluster: GroupCluster;
   /** Changes with each heartbeat that is answered. */
   readonly lastRequest: number;
+  /** Null before the first join. */
+  readonly generationId: number | null;
+  /** Null before the first join and after it has left. */
+  readonly memberId: string | null;
   readonly retrier: Retrier;
   coordinator: GroupBroker | null;
   offsetManager: { coordinator: GroupBroker } | null;

@@ -1,5 +1,6 @@
 import { type Cancel, type Clock } from '../../kernel/clock.ts';
 import { type Membership } from './coordinator-repair.ts';
+import { type FenceFeed } from './fence-feed.ts';
 
 /** While heartbeats fail they are tried as often as this, however long the session is. */
 const FAILING_MS = 1000;
@@ -12,6 +13,7 @@ export interface HeartOptions {
   readonly sessionTimeoutMs: number;
   /** How often the broker is told that the member is alive. */
   readonly intervalMs: number;
+  readonly fence: Pick<FenceFeed, 'hasLapsed' | 'confirmed'>;
   /** Null: not in a generation of the group now, so there is nobody to tell. */
   readonly membership: () => Membership | null;
 }
@@ -19,7 +21,8 @@ export interface HeartOptions {
 /**
  * Sends heartbeats at their times, from `start` to `stop`, whatever the fetchers wait for: kafkajs sends its own between
  * fetches only, and its fetchers may wait for the brokers' metadata for as long as a partition has no leader. When an
- * answer is late it asks the other brokers who coordinates the group.
+ * answer is late it asks the other brokers who coordinates the group, and when the fence's lease has lapsed it has the
+ * membership confirmed.
  *
  * An answer that refuses (a rebalance, an eviction) is not acted on here: kafkajs' own next heartbeat gets it too.
  */
@@ -63,16 +66,27 @@ export class Heart {
   };
 
   async #beat(own: Membership): Promise<void> {
-    const { clock, intervalMs } = this.#options;
+    const { clock, intervalMs, fence } = this.#options;
     this.#sinceMs = clock.monotonicMs();
     try {
       // Half: it comes at this tick, though the last one was answered a little after its own.
       await own.heartbeat(intervalMs / 2);
+      if (fence.hasLapsed) await this.#confirm();
       this.#failing = false;
     } catch {
       this.#failing = true;
     }
     this.#sinceMs = null;
+  }
+
+  async #confirm(): Promise<void> {
+    const { clock, fence, membership } = this.#options;
+    const sentAtMs = clock.monotonicMs();
+    // Asked anew: a join may have begun meanwhile, and a sync from here in the middle of it would be taken for the leader's.
+    const own = membership();
+    if (own === null) return;
+    await own.confirm();
+    fence.confirmed(sentAtMs);
   }
 
   async #look(own: Membership): Promise<void> {

@@ -208,7 +208,8 @@ export class GroupMember {
       this.#guarded(() => {
         this.#ownership.heartbeat(payload.groupGenerationId);
         fence.answered(this.#sentAtMs.Heartbeat);
-        this.#watch.heartbeat();
+        // A membership that is never confirmed is one that is never told of again.
+        if (!fence.hasLapsed) this.#watch.heartbeat();
       });
     });
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
@@ -241,7 +242,7 @@ export class GroupMember {
     this.#join += 1;
     this.#ownership.joined(assignment);
     this.#watch.heartbeat();
-    this.#options.fence.answered(this.#sentAtMs.SyncGroup);
+    this.#options.fence.confirmed(this.#sentAtMs.SyncGroup);
     const partitions = this.#owned.assign(assignment);
     // Also those we had: what is fetched before the engine has said where to read on is thrown away.
     this.#consumer.pause(toKafkaPartitions(partitions));

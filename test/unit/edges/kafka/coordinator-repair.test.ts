@@ -14,6 +14,7 @@ const failing = (name: string, type?: string): Error => Object.assign(new Error(
 const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill = [1] } = {}) => {
   const rejected: string[] = [];
   const beaten: number[] = [];
+  const synced: unknown[] = [];
   const broker = (nodeId: number): GroupBroker => ({
     nodeId,
     connectionPool: {
@@ -22,6 +23,10 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
       pool: [{ rejectRequests: ({ name }) => rejected.push(`${String(nodeId)} ${name}`) }],
     },
     isConnected: () => true,
+    syncGroup: async (of) => {
+      synced.push([nodeId, of]);
+      await Promise.resolve();
+    },
     findGroupCoordinator: async () => await Promise.resolve({ coordinator: { nodeId: says } }),
   });
   const brokers = { 1: broker(1), 2: broker(2), 3: broker(3) };
@@ -47,6 +52,8 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
         await Promise.resolve();
       },
     },
+    generationId: null,
+    memberId: null,
     retrier: async () => await Promise.resolve(),
     coordinator: brokers[1],
     offsetManager: { coordinator: brokers[1] },
@@ -63,7 +70,7 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
   };
   followCoordinator(group);
   await group.connect();
-  return { group, brokers, rejected, beaten, refreshed: () => refreshed };
+  return { group, brokers, rejected, beaten, synced, refreshed: () => refreshed };
 };
 
 describe('a member whose coordinator is gone', () => {
@@ -133,6 +140,14 @@ describe('a member whose coordinator is gone', () => {
     expect(await membershipOf(group.cluster)?.findCoordinator()).toBe(true);
     expect(group.coordinator).toBe(brokers[2]);
     expect(rejected).toEqual(['1 KafkaJSConnectionClosedError']);
+  });
+
+  test('confirms its membership with a sync of the present generation, of a group that is settled: without assignments', async () => {
+    const { group, synced } = await member();
+    await expect(membershipOf(group.cluster)?.confirm()).rejects.toThrow('no generation');
+    Object.assign(group, { generationId: 7, memberId: 'm' });
+    await membershipOf(group.cluster)?.confirm();
+    expect(synced).toEqual([[1, { groupId: 'g', generationId: 7, memberId: 'm', groupAssignment: [] }]]);
   });
 
   test('is not asked for where no consumer has begun', () => {

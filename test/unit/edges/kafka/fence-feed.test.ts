@@ -12,12 +12,12 @@ describe('FenceFeed', () => {
     fence.start();
   });
   const assigned = (): void => {
-    fence.answered(clock.monotonicMs());
+    fence.confirmed(clock.monotonicMs());
     fence.open();
   };
 
   test('is closed before the member is assigned', () => {
-    fence.answered(0);
+    fence.confirmed(0);
     expect(fence.mayWrite()).toBe(false);
   });
 
@@ -40,11 +40,51 @@ describe('FenceFeed', () => {
     expect(fence.mayWrite()).toBe(false);
   });
 
+  test('goes on from one answered heartbeat to the next', () => {
+    assigned();
+    for (let beats = 0; beats < 5; beats += 1) {
+      clock.advance(3000);
+      fence.answered(clock.monotonicMs());
+    }
+    clock.advance(5999);
+    expect(fence.mayWrite()).toBe(true);
+  });
+
   test('counts from when the heartbeat was sent, not from when its answer was read', () => {
     assigned();
-    clock.advance(7000);
+    clock.advance(5000);
     fence.answered(500);
+    clock.advance(1500);
     expect(fence.mayWrite()).toBe(false);
+  });
+
+  test('stays closed after a lapse for all answered heartbeats, until a sync of the generation is answered', () => {
+    assigned();
+    clock.advance(6000);
+    expect(fence.hasLapsed).toBe(true);
+    for (let beats = 0; beats < 3; beats += 1) {
+      fence.answered(clock.monotonicMs());
+      clock.advance(1000);
+      expect(fence.mayWrite()).toBe(false);
+    }
+    expect(fence.heartbeatAtMs).toBe(clock.monotonicMs() - 1000);
+    fence.confirmed(clock.monotonicMs());
+    expect(fence.hasLapsed).toBe(false);
+    expect(fence.mayWrite()).toBe(true);
+  });
+
+  test('takes an answer that was read after the lapse for none, though its heartbeat was sent before', () => {
+    assigned();
+    clock.advance(7000);
+    fence.answered(5500);
+    expect(fence.mayWrite()).toBe(false);
+  });
+
+  test('does not lapse where nothing was ever confirmed: heartbeats alone begin no lease', () => {
+    fence.open();
+    fence.answered(clock.monotonicMs());
+    expect(fence.mayWrite()).toBe(false);
+    expect(fence.hasLapsed).toBe(false);
   });
 
   test('is not moved back by the answer to an older heartbeat', () => {
@@ -59,7 +99,7 @@ describe('FenceFeed', () => {
     const stopped = new StoppableClock();
     const own = new FenceFeed({ clock: stopped, sessionTimeoutMs: 10_000 });
     own.start();
-    own.answered(0);
+    own.confirmed(0);
     own.open();
     stopped.freeze(2500);
     expect(own.mayWrite()).toBe(false);
@@ -68,6 +108,23 @@ describe('FenceFeed', () => {
     expect(own.mayWrite()).toBe(false);
     stopped.advance(1);
     own.answered(stopped.monotonicMs());
+    expect(own.mayWrite()).toBe(true);
+  });
+
+  test('is closed after a stop beyond the lease, until a sync sent afterwards is answered', () => {
+    const stopped = new StoppableClock();
+    const own = new FenceFeed({ clock: stopped, sessionTimeoutMs: 10_000 });
+    own.start();
+    own.confirmed(0);
+    own.open();
+    stopped.freeze(12_000);
+    stopped.advance(100);
+    own.answered(stopped.monotonicMs());
+    stopped.advance(1);
+    own.answered(stopped.monotonicMs());
+    expect(own.mayWrite()).toBe(false);
+    stopped.advance(1);
+    own.confirmed(stopped.monotonicMs());
     expect(own.mayWrite()).toBe(true);
   });
 

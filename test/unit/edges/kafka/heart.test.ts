@@ -3,15 +3,31 @@ import { type Membership } from '../../../../src/edges/kafka/coordinator-repair.
 import { Heart } from '../../../../src/edges/kafka/heart.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 
-const beating = (heartbeat: () => Promise<void>, sessionTimeoutMs = 6000) => {
+const confirmed = async (): Promise<void> => {
+  await Promise.resolve();
+};
+
+const beating = (heartbeat: () => Promise<void>, { sessionTimeoutMs = 6000, confirm = confirmed } = {}) => {
   const clock = new ManualClock();
   const said: string[] = [];
   let isMember = true;
+  const fence = {
+    hasLapsed: false,
+    confirmedAtMs: null as number | null,
+    confirmed: (sentAtMs: number) => {
+      fence.confirmedAtMs = sentAtMs;
+      fence.hasLapsed = false;
+    },
+  };
   const membership: Membership = {
     beats: 0,
     heartbeat: async () => {
       said.push('beat');
       await heartbeat();
+    },
+    confirm: async () => {
+      said.push('confirm');
+      await confirm();
     },
     findCoordinator: async () => {
       said.push('look');
@@ -22,6 +38,7 @@ const beating = (heartbeat: () => Promise<void>, sessionTimeoutMs = 6000) => {
     clock,
     sessionTimeoutMs,
     intervalMs: sessionTimeoutMs / 10,
+    fence,
     membership: () => (isMember ? membership : null),
   });
   const pass = async (ms: number): Promise<string[]> => {
@@ -36,6 +53,7 @@ const beating = (heartbeat: () => Promise<void>, sessionTimeoutMs = 6000) => {
   return {
     clock,
     heart,
+    fence,
     pass,
     leave: () => {
       isMember = false;
@@ -66,9 +84,38 @@ describe('the heart of a membership', () => {
   });
 
   test('tries every second while heartbeats fail, however long the session is', async () => {
-    const { pass } = beating(async () => await Promise.reject(new Error('refused')), 30_000);
+    const { pass } = beating(async () => await Promise.reject(new Error('refused')), {
+      sessionTimeoutMs: 30_000,
+    });
     await pass(3000);
     expect((await pass(5000)).length).toBe(5);
+  });
+
+  test('has the membership confirmed after an answered heartbeat, once the lease has lapsed', async () => {
+    const { pass, fence, clock } = beating(async () => await Promise.resolve());
+    fence.hasLapsed = true;
+    const sentAtMs = clock.monotonicMs() + 600;
+    expect(await pass(1200)).toEqual(['beat', 'confirm', 'beat']);
+    expect(fence.confirmedAtMs).toBe(sentAtMs);
+  });
+
+  test('asks again at each heartbeat while it is refused, and takes no refusal for a confirmation', async () => {
+    const { pass, fence } = beating(async () => await Promise.resolve(), {
+      confirm: async () => await Promise.reject(new Error('REBALANCE_IN_PROGRESS')),
+    });
+    fence.hasLapsed = true;
+    expect(await pass(1200)).toEqual(['beat', 'confirm', 'beat', 'confirm']);
+    expect(fence.confirmedAtMs).toBeNull();
+  });
+
+  test('has nothing confirmed when a join has begun during the heartbeat: its sync would be taken for the join’s', async () => {
+    const { pass, fence, leave } = beating(async () => {
+      leave();
+      await Promise.resolve();
+    });
+    fence.hasLapsed = true;
+    expect(await pass(1200)).toEqual(['beat']);
+    expect(fence.confirmedAtMs).toBeNull();
   });
 
   test('asks who coordinates when an answer is late, and sends no second heartbeat after it', async () => {
