@@ -1,5 +1,10 @@
 /** RFC 3339 section 5.6, `date-time`: the zone is mandatory, `T` and `Z` may be small letters, a space is not a `T`. */
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+/** Where the parts of one stand: `YYYY-MM-DDTHH:MM:SS`, then the fraction with its dot, then the zone. */
+const AT = { year: 0, month: 5, day: 8, hour: 11, minute: 14, second: 17, fraction: 20 } as const;
+const MICRO_DIGITS = 6;
+/** The character code of `0`. */
+const ZERO = 0x30;
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 const DAY_MS = 86_400_000;
@@ -12,17 +17,47 @@ const LAST_MS = 253_402_300_799_999;
  * that no calendar has, 24:00, leap seconds (`:60`), and what lies before 1970.
  */
 export function parseRfc3339(text: string): number | null {
-  const parts = DATE_TIME.exec(text);
-  if (parts === null) return null;
-  const [year, month, day] = [digits(parts[1]), digits(parts[2]), digits(parts[3])];
-  const [hour, minute, second] = [digits(parts[4]), digits(parts[5]), digits(parts[6])];
-  const [zoneHour, zoneMinute] = [digits(parts[9]), digits(parts[10])];
+  if (!DATE_TIME.test(text)) return null;
+  const year = 100 * two(text, AT.year) + two(text, AT.year + 2);
+  const month = two(text, AT.month);
+  const day = two(text, AT.day);
   if (day < 1 || day > monthDays(year, month)) return null;
-  if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return null;
-  const zoneSeconds = (zoneHour * 3600 + zoneMinute * 60) * (parts[8] === '-' ? -1 : 1);
+  const hour = two(text, AT.hour);
+  const minute = two(text, AT.minute);
+  const second = two(text, AT.second);
+  const zoneSeconds = zoneSecondsOf(text);
+  if (hour > 23 || minute > 59 || second > 59 || zoneSeconds === null) return null;
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zoneSeconds;
-  const micros = seconds * 1_000_000 + digits((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
+  const micros = seconds * 1_000_000 + fractionMicros(text);
   return micros >= 0 && Number.isSafeInteger(micros) ? micros : null;
+}
+
+/** Null: no zone is so far from UTC. */
+function zoneSecondsOf(text: string): number | null {
+  const sign = text.at(-'+HH:MM'.length);
+  // `+` and `-` stand there only where the zone is not `Z`: a fraction of digits, or a time, cannot hold them.
+  if (sign !== '+' && sign !== '-') return 0;
+  const hours = two(text, text.length - 'HH:MM'.length);
+  const minutes = two(text, text.length - 'MM'.length);
+  if (hours > 23 || minutes > 59) return null;
+  return (hours * 3600 + minutes * 60) * (sign === '-' ? -1 : 1);
+}
+
+function fractionMicros(text: string): number {
+  if (text[AT.fraction - 1] !== '.') return 0;
+  let micros = 0;
+  let at: number = AT.fraction;
+  for (; at < AT.fraction + MICRO_DIGITS; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (!(digit >= 0 && digit <= 9)) break;
+    micros = 10 * micros + digit;
+  }
+  return micros * 10 ** (AT.fraction + MICRO_DIGITS - at);
+}
+
+/** The number that two digits say. */
+function two(text: string, at: number): number {
+  return 10 * (text.charCodeAt(at) - ZERO) + text.charCodeAt(at + 1) - ZERO;
 }
 
 /** Prints `YYYY-MM-DDTHH:MM:SSZ`, the second that `epochMs` lies in. `epochMs`: milliseconds from 1970 to the end of 9999; what lies outside is moved to the nearest end. */
@@ -90,10 +125,6 @@ function dateOf(days: number): { readonly year: number; readonly month: number; 
   let month = 1;
   for (; left >= monthDays(year, month); month += 1) left -= monthDays(year, month);
   return { year, month, day: left + 1 };
-}
-
-function digits(text: string | undefined): number {
-  return text === undefined ? 0 : Number(text);
 }
 
 function padded(value: number, length: number): string {

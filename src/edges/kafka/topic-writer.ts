@@ -5,6 +5,7 @@ import { type Batch, Bundles } from './bundles.ts';
 import { causeCode, kafkaErrorName, nameOfAnswer } from './errors.ts';
 import { partitionOfKey } from './key-partition.ts';
 import { backoffMs, Nap } from './nap.ts';
+import { OpenWrites } from './open-writes.ts';
 import { type Outgoing, PartitionQueue, type SendResult } from './partition-queue.ts';
 import { BROKER_WRITE_TIMEOUT_MS } from './settings.ts';
 
@@ -15,8 +16,6 @@ const DISCONNECT_MS = 5000;
 /** No node has this number. */
 const UNKNOWN_LEADER = -1;
 const UNACKNOWLEDGED = 'UNACKNOWLEDGED';
-/** About what a record costs beyond its key, value and headers. */
-const RECORD_OVERHEAD = 70;
 
 const TOO_LARGE: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 const INVALID: ReadonlySet<string> = new Set(['INVALID_RECORD', 'POLICY_VIOLATION', 'UNSUPPORTED_FOR_MESSAGE_FORMAT']);
@@ -40,7 +39,7 @@ export class TopicWriter {
   readonly #options: TopicWriterOptions;
   readonly #queues = new Map<number, PartitionQueue>();
   readonly #bundles: Bundles;
-  readonly #open = new Set<Outgoing>();
+  readonly #open: OpenWrites;
   readonly #nap: Nap;
   #connecting: Promise<void> | null = null;
   /** Ours alone, so that the partitioner need not be given a copy for each record. */
@@ -55,6 +54,10 @@ export class TopicWriter {
   constructor(options: TopicWriterOptions) {
     this.#options = options;
     this.#nap = new Nap(options.clock);
+    this.#open = new OpenWrites({
+      clock: options.clock,
+      late: () => ({ do: 'unavailable', error: this.#error }),
+    });
     this.#bundles = new Bundles({
       clock: options.clock,
       leaderOf: (partition) => this.#leaders.get(partition) ?? UNKNOWN_LEADER,
@@ -65,35 +68,15 @@ export class TopicWriter {
   /** Resolves when the record is settled, at the latest after `deadlineMs`; never rejects. */
   async write(record: OutgoingRecord, deadlineMs: number): Promise<WriteOutcome> {
     return await new Promise<WriteOutcome>((resolve) => {
-      if (this.#closed) {
-        resolve({ do: 'unavailable', error: 'closed' });
-        return;
-      }
-      let settled = false;
-      const cancel = this.#options.clock.after(deadlineMs, () => {
-        outgoing.settle({ do: 'unavailable', error: this.#error });
-      });
-      const outgoing: Outgoing = {
-        record,
-        bytes: sizeOf(record),
-        isSettled: () => settled,
-        settle: (outcome) => {
-          if (settled) return;
-          settled = true;
-          cancel();
-          this.#open.delete(outgoing);
-          resolve(outcome);
-        },
-      };
-      this.#open.add(outgoing);
-      this.#place(outgoing);
+      if (this.#closed) resolve({ do: 'unavailable', error: 'closed' });
+      else this.#place(this.#open.add(record, deadlineMs, resolve));
     });
   }
 
   /** Every open record is answered `unavailable`; bounded. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const outgoing of this.#open) outgoing.settle({ do: 'unavailable', error: 'closed' });
+    this.#open.settleAll({ do: 'unavailable', error: 'closed' });
     for (const queue of this.#queues.values()) queue.close();
     this.#nap.wake();
     await within(this.#options.clock, DISCONNECT_MS, this.#options.producer.disconnect()).catch(() => 'late' as const);
@@ -212,14 +195,4 @@ export class TopicWriter {
       throw error;
     }
   }
-}
-
-function sizeOf({ key, value, headers }: OutgoingRecord): number {
-  let bytes = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
-  for (const name of Object.keys(headers)) {
-    const held = headers[name];
-    if (!Array.isArray(held)) bytes += name.length + (held?.length ?? 0);
-    else for (const one of held) bytes += name.length + one.length;
-  }
-  return bytes;
 }

@@ -35,6 +35,9 @@ export interface ProduceResponse {
 }
 
 const NULL_LENGTH = -1;
+const LAST_ASCII = 0x7f;
+/** Up to so many units a text is written unit by unit. */
+const SHORT_TEXT = 80;
 /** For the few numbers that follow. */
 const SLACK_BYTES = 64;
 
@@ -107,7 +110,11 @@ function isList(held: HeaderValue | readonly HeaderValue[]): held is readonly He
 }
 
 function lengthOf(bytes: HeaderValue): number {
-  return typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
+  if (typeof bytes !== 'string') return bytes.length;
+  if (bytes.length > SHORT_TEXT) return Buffer.byteLength(bytes);
+  // Header names and values are short and ASCII: a call out of JavaScript costs more than to look at each.
+  for (let at = 0; at < bytes.length; at += 1) if (bytes.charCodeAt(at) > LAST_ASCII) return Buffer.byteLength(bytes);
+  return bytes.length;
 }
 
 function sizeOfBytes(bytes: HeaderValue | null): number {
@@ -120,7 +127,11 @@ function writeBytes(to: Buffer, at: number, bytes: HeaderValue | null): number {
   if (bytes === null) return writeVarint(to, at, NULL_LENGTH);
   const length = lengthOf(bytes);
   const from = writeVarint(to, at, length);
-  return from + (typeof bytes === 'string' ? to.write(bytes, from, length, 'utf8') : bytes.copy(to, from));
+  if (typeof bytes !== 'string') return from + bytes.copy(to, from);
+  // As many bytes as units: all of it is ASCII.
+  if (length !== bytes.length || length > SHORT_TEXT) return from + to.write(bytes, from, length, 'utf8');
+  for (let unit = 0; unit < length; unit += 1) to[from + unit] = bytes.charCodeAt(unit);
+  return from + length;
 }
 
 /** Zigzag: small numbers of either sign become small ones without a sign. Exact for all safe integers. */
