@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type ConnectorProcess } from '../support/connector-process.ts';
+import { ConnectorProcess } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { PaymentWorld, reckonPayments, somePayments, trade } from '../support/payment-world.ts';
 
@@ -16,6 +16,18 @@ async function expectEnd(connector: ConnectorProcess): Promise<void> {
   expect(connector.output).not.toContain(UNTOLD);
 }
 
+const preloadOf = (by: 'throw' | 'reject'): string =>
+  `--import=${new URL(`../support/preload/hurt.ts?by=${by}&text=${UNTOLD}`, import.meta.url).href}`;
+
+test.each(['throw', 'reject'] as const)('a command other than `run` ends likewise, with one line: %s', async (by) => {
+  const sandbox = await ConnectorProcess.start({ NODE_OPTIONS: preloadOf(by) }, ['sandbox', '--port', '0']);
+  await eventually('the sandbox is ready', () => sandbox.stderr.some((line) => line.includes('is ready')));
+  sandbox.signal('SIGUSR2');
+  expect(await sandbox.ended).toMatchObject({ code: 1, signal: null });
+  expect(sandbox.stderr.at(-1)).toBe('INTERNAL: Something was thrown that nothing caught: TypeError.');
+  expect(sandbox.output).not.toContain(UNTOLD);
+});
+
 describe('a connector in which something is thrown that nothing catches', () => {
   let world: PaymentWorld;
 
@@ -29,8 +41,7 @@ describe('a connector in which something is thrown that nothing catches', () => 
   });
 
   const hurt = async (by: 'throw' | 'reject'): Promise<ConnectorProcess> => {
-    const preload = new URL(`../support/preload/hurt.ts?by=${by}&text=${UNTOLD}`, import.meta.url).href;
-    return await (await world.start({ NODE_OPTIONS: `--import=${preload}` })).ready();
+    return await (await world.start({ NODE_OPTIONS: preloadOf(by) })).ready();
   };
   test('ends at once with exit code 1, tells its kind and not its text, also where a promise is rejected that nobody waits for', async () => {
     const idle = await hurt('reject');

@@ -52,8 +52,11 @@ export function endOnBrokenPipe(): void {
     });
 }
 
-/** Calls back once for an error that nothing caught: the state of the process is unknown then, so it must end. */
+/**
+ * Calls back once for an error that nothing caught, before those who asked for it earlier: the state of the process is
+ * unknown then, so it must end. Node by itself would print the error with its text, which may hold anything.
+ */
 export function onUncaught(listener: (error: unknown) => void): void {
-  process.once('uncaughtException', listener);
-  process.once('unhandledRejection', listener);
+  process.prependOnceListener('uncaughtException', listener);
+  process.prependOnceListener('unhandledRejection', listener);
 }
