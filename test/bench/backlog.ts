@@ -19,6 +19,8 @@ export interface KeyPlan {
 const EVEN_KEYS = 10_000;
 const ZIPF_KEYS = 1000;
 const ZIPF_EXPONENT = 1.1;
+/** The key of a Zipf plan that has the most records. */
+export const HOTTEST_OF_ZIPF = 0;
 const SEED = 20_261_121;
 /** Of one batch: below what a broker takes, and below what a consumer asks of a partition at once. */
 const BATCH_BYTES = 256 * 1024;

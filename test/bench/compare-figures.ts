@@ -25,6 +25,8 @@ export interface AddedRow {
 export interface Comparison {
   readonly rows: readonly Row[];
   readonly added: readonly AddedRow[];
+  /** The connector below saturation with Zipf(1.1) keys; empty: it was not measured. */
+  readonly hot: readonly Added[];
 }
 
 /** The middle of all rounds, figure by figure. */
@@ -74,10 +76,16 @@ const SCORES_CPU_MOST = 1.5;
 const ADDED_MOST = { p50Ms: 3, p99Ms: 10 };
 const SYNC_CEILING_SHARE = 0.95;
 const SYNC_CPU_MOST = 1.5;
+const BESIDE_HOT_MOST = 1.2;
 
 /** A sentence for each bar that the connector misses beside those of the same run. */
 export function missedBars(comparison: Comparison): readonly string[] {
-  return [...missedAlone(comparison), ...missedBeside(comparison), ...missedBelow(comparison)];
+  return [
+    ...missedAlone(comparison),
+    ...missedBeside(comparison),
+    ...missedBelow(comparison),
+    ...missedBesideHotKey(comparison),
+  ];
 }
 
 /** Null: it was not measured. */
@@ -136,6 +144,22 @@ function missedBelow({ added }: Comparison): readonly string[] {
   return (['p50Ms', 'p99Ms'] as const)
     .filter((name) => figures[name] > ADDED_MOST[name])
     .map((name) => `latency added, ${name}: ${figures[name].toFixed(1)}, at most ${String(ADDED_MOST[name])}`);
+}
+
+/** p99 of the keys that are not hot, with Zipf keys and with even ones; null: it was not measured. */
+export function besideHotKey({ added, hot }: Comparison): { readonly zipfMs: number; readonly evenMs: number } | null {
+  const even = added.find(({ rival }) => rival === 'connector')?.rounds ?? [];
+  if (hot.length === 0 || even.length === 0) return null;
+  return { zipfMs: middleOf(hot).othersP99Ms, evenMs: middleOf(even).othersP99Ms };
+}
+
+function missedBesideHotKey(comparison: Comparison): readonly string[] {
+  const found = besideHotKey(comparison);
+  if (found === null || found.zipfMs <= BESIDE_HOT_MOST * found.evenMs) return [];
+  const times = (found.zipfMs / found.evenMs).toFixed(2);
+  return [
+    `p99 of the other keys beside a hot one: ${times} times that of even keys, at most ${String(BESIDE_HOT_MOST)}`,
+  ];
 }
 
 /** One table of all: a row for each contestant at each kind of work, with its latency below saturation at the first of them. */

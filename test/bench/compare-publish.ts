@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { comparisonTable, missedBars, type Comparison } from './compare-figures.ts';
+import { besideHotKey, comparisonTable, missedBars, type Comparison } from './compare-figures.ts';
 import { comparisonPicture } from './compare-picture.ts';
 import { type PathSlices, resultOf as metricsResult } from './metrics.ts';
 import { type BenchResult } from './result.ts';
@@ -47,11 +47,19 @@ export function blockOf(comparison: Comparison): string {
   return [
     tableOf(comparisonTable(comparison)),
     '',
+    ...besideLines(comparison),
     missed.length === 0 ? 'Every aim is met.' : 'Missed:',
     ...(missed.length === 0 ? [] : ['', ...missed]),
     '',
     '![Payments a second and CPU, the connector and others](pictures/compare.svg)',
   ].join('\n');
+}
+
+function besideLines(comparison: Comparison): readonly string[] {
+  const found = besideHotKey(comparison);
+  if (found === null) return [];
+  const [zipf, even] = [found.zipfMs, found.evenMs].map((ms) => ms.toFixed(1));
+  return [`Latency added to the keys beside a hot one (Zipf(1.1)), p99: ${zipf} ms; with even keys ${even} ms.`, ''];
 }
 
 function tableOf({ columns, rows }: Pick<BenchResult, 'columns' | 'rows'>): string {

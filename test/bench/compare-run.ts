@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CompareArguments } from './compare-arguments.ts';
+import { type Keys } from './arguments.ts';
+import { HOTTEST_OF_ZIPF, keyPlan } from './backlog.ts';
 import { type CompareJob, USUAL } from './compare-jobs.ts';
 import { type CompareStage, type Contestant } from './compare-stage.ts';
-import { loadLive } from './live-load.ts';
+import { KEYS_IN_TURN, loadLive } from './live-load.ts';
 import { type Rival } from './rivals/roster.ts';
 import { paymentOf, Sink, updatesOf } from './sink.ts';
 import { percentile } from './statistics.ts';
@@ -29,6 +31,8 @@ export interface Figures {
 export interface Added {
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Of all but the hottest key. */
+  readonly othersP99Ms: number;
   readonly cpu: number;
 }
 
@@ -80,19 +84,24 @@ export async function runOverBacklog(
 /** One contestant reads what is written while it runs, at a pace that all of them keep. */
 export async function runBelowSaturation(
   rival: Rival,
-  { stage, options, topic }: Setting & { readonly topic: string },
+  { stage, options, topic, keys }: Setting & { readonly topic: string; readonly keys: Keys },
 ): Promise<Added> {
   const { pace, seconds, warmUpSeconds } = options;
   const { partitions } = USUAL;
   await stage.createTopic(topic, partitions);
   const job = { ...USUAL, name: '', rivals: [], rounds: 1, latencyMs: ADDED_LATENCY_MS };
-  const load = await loadLive({ broker: stage.broker, topic, partitions, pace });
+  const plan = keys === 'zipf' ? keyPlan(keys) : KEYS_IN_TURN;
+  const load = await loadLive({ broker: stage.broker, topic, partitions, pace, plan });
   const waits: number[] = [];
+  const others: number[] = [];
   let [isCounted, came] = [false, 0];
   const tally = {
     came: (record: number): void => {
       came += 1;
-      if (isCounted) waits.push(performance.now() - load.intendedMs(record));
+      if (!isCounted) return;
+      const waitMs = performance.now() - load.intendedMs(record);
+      waits.push(waitMs);
+      if (load.keyOf(record) !== HOTTEST_OF_ZIPF) others.push(waitMs);
     },
     left: (): void => undefined,
   };
@@ -105,13 +114,23 @@ export async function runBelowSaturation(
       const [from, cpuFrom] = [came, await contestant.cpuSeconds()];
       await pass(seconds, () => false);
       isCounted = false;
-      const sorted = waits.toSorted((a, b) => a - b);
+      waits.sort(ascending);
+      others.sort(ascending);
       const cpu = (1000 * ((await contestant.cpuSeconds()) - cpuFrom)) / Math.max(1, came - from);
-      return { p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99), cpu };
+      return {
+        p50Ms: percentile(waits, 0.5),
+        p99Ms: percentile(waits, 0.99),
+        othersP99Ms: percentile(others, 0.99),
+        cpu,
+      };
     });
   } finally {
     await load.end();
   }
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
 }
 
 /** Of the service, where latency is measured. */

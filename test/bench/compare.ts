@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { nameOf } from '../../src/kernel/fault.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
 import { Backlogs } from './compare-backlogs.ts';
+import { type Keys } from './arguments.ts';
 import { type CompareArguments } from './compare-arguments.ts';
 import { type Comparison, comparisonTable, middleOf, missedBars, orderedCeiling, type Row } from './compare-figures.ts';
 import { type CompareJob, UPDATES_PER_BATCH } from './compare-jobs.ts';
@@ -41,7 +42,7 @@ export async function compare(options: CompareArguments, { say, signal }: World)
     const scene: Scene = { stage, options, backlogs, networkMs: await probeNetwork(), say, signal };
     const rows: Row[] = [];
     for (const job of options.jobs) rows.push(...(await rowsOf(job, scene)));
-    return await resultOf(options, { rows, added: await addedOf(scene) });
+    return await resultOf(options, { rows, ...(await addedOf(scene)) });
   } finally {
     for (const { what, error } of await opened.release()) say(`${what} could not be closed: ${error}`);
   }
@@ -71,15 +72,22 @@ async function rowsOf(job: CompareJob, scene: Scene): Promise<readonly Row[]> {
   });
 }
 
-async function addedOf(scene: Scene): Promise<Comparison['added']> {
+async function addedOf(scene: Scene): Promise<Pick<Comparison, 'added' | 'hot'>> {
   const { stage, options, say } = scene;
   const found = new Map<Rival, Added[]>();
-  await byTurns(options.pace === 0 ? [] : options.paced, 1, scene, async (rival, round) => {
-    const added = await runBelowSaturation(rival, { stage, options, topic: `bench.live.${rival}.${String(round)}` });
-    found.set(rival, [...(found.get(rival) ?? []), added]);
-    say(`added, ${rival}: ${added.p50Ms.toFixed(1)} ms, p99 ${added.p99Ms.toFixed(1)} ms`);
+  const hot: Added[] = [];
+  const measure = async (rival: Rival, keys: Keys): Promise<Added> => {
+    const added = await runBelowSaturation(rival, { stage, options, topic: `bench.live.${rival}.${keys}`, keys });
+    const { p50Ms, p99Ms, othersP99Ms } = added;
+    const others = keys === 'zipf' ? `, p99 of the other keys ${othersP99Ms.toFixed(1)} ms` : '';
+    say(`added, ${rival}, ${keys} keys: ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms${others}`);
+    return added;
+  };
+  await byTurns(options.pace === 0 ? [] : options.paced, 1, scene, async (rival) => {
+    found.set(rival, [...(found.get(rival) ?? []), await measure(rival, 'even')]);
+    if (rival === 'connector') hot.push(await measure(rival, 'zipf'));
   });
-  return [...found].map(([rival, rounds]) => ({ rival, rounds }));
+  return { added: [...found].map(([rival, rounds]) => ({ rival, rounds })), hot };
 }
 
 /** Every contestant once a round, in turn. */

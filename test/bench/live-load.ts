@@ -1,16 +1,21 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nameOfKey, valueOf } from './backlog.ts';
+import { type KeyPlan, nameOfKey, valueOf } from './backlog.ts';
 import { BulkProducer } from './bulk-producer.ts';
 import { BatchBuilder } from './record-batch.ts';
 
 const TICK_MS = 2;
+/** So that they fit into one batch, should all be of one partition. */
+const MOST_A_TURN = 256;
 const BATCH_BYTES = 256 * 1024;
-/** Of each partition. */
-const KEYS = 800;
+const KEYS = 9600;
+/** Keys in turn, so that partitions have their records in turn, too. */
+export const KEYS_IN_TURN: KeyPlan = { keys: KEYS, keyOf: (record) => record % KEYS };
 
 /** A load that goes on by itself. */
 export interface LiveLoad {
+  /** The key of a record that has been sent. */
+  readonly keyOf: (record: number) => number;
   /** When this record was meant to be sent, on the clock of `performance.now`. */
   readonly intendedMs: (record: number) => number;
   readonly end: () => Promise<void>;
@@ -25,33 +30,46 @@ export async function loadLive({
   topic,
   partitions,
   pace,
+  plan,
 }: {
   readonly broker: string;
   readonly topic: string;
   readonly partitions: number;
   /** Records a second. */
   readonly pace: number;
+  readonly plan: KeyPlan;
 }): Promise<LiveLoad> {
   const producer = await BulkProducer.open(broker);
   const builder = new BatchBuilder(BATCH_BYTES);
   const stop = new AbortController();
   const beganMs = performance.now();
   const intendedMs = (record: number): number => beganMs + (1000 * record) / pace;
+  const keyOfRecord: number[] = [];
+  /** What is due, one batch a partition; what does not fit waits for the next turn. */
+  const due = (): ReadonlyMap<number, readonly number[]> => {
+    const records: number[] = [];
+    const most = keyOfRecord.length + MOST_A_TURN;
+    for (; keyOfRecord.length < most && intendedMs(keyOfRecord.length) <= performance.now();) {
+      records.push(keyOfRecord.length);
+      keyOfRecord.push(plan.keyOf(keyOfRecord.length));
+    }
+    return Map.groupBy(records, (record) => (keyOfRecord[record] ?? 0) % partitions);
+  };
   const write = async (): Promise<void> => {
-    let [record, tick] = [0, 0];
     while (!stop.signal.aborted) {
-      const partition = tick % partitions;
-      tick += 1;
-      for (; intendedMs(record) <= performance.now(); record += 1) {
-        const key = partition + partitions * (record % KEYS);
-        if (!builder.add(nameOfKey(key), valueOf(record, key, false))) break;
+      for (const [partition, records] of due()) {
+        for (const record of records) {
+          const key = keyOfRecord[record] ?? 0;
+          builder.add(nameOfKey(key), valueOf(record, key, false));
+        }
+        await producer.send(topic, partition, builder.take(Date.now()));
       }
-      if (builder.count > 0) await producer.send(topic, partition, builder.take(Date.now()));
       await sleep(TICK_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   };
   const writing = write();
   return {
+    keyOf: (record) => keyOfRecord[record] ?? 0,
     intendedMs,
     end: async () => {
       stop.abort();

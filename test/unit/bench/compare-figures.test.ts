@@ -10,7 +10,7 @@ import {
 import { usualName } from '../../bench/compare-jobs.ts';
 import { comparisonPicture } from '../../bench/compare-picture.ts';
 import { blockOf, withBlock } from '../../bench/compare-publish.ts';
-import { type Figures } from '../../bench/compare-run.ts';
+import { type Added, type Figures } from '../../bench/compare-run.ts';
 import { type Rival } from '../../bench/rivals/roster.ts';
 
 const FIGURES: Figures = { rate: 1000, cpu: 0.1, rssMb: 200, servedMs: 5, disorders: 0, overlaps: 0, doubled: 0 };
@@ -19,7 +19,14 @@ function row(rival: Rival, latencyMs: number, over: Partial<Figures> = {}, ceili
   return { rival, job: usualName(latencyMs), latencyMs, ceiling, rounds: [{ ...FIGURES, ...over }] };
 }
 
-const of = (...rows: readonly Row[]): Comparison => ({ rows, added: [] });
+const of = (...rows: readonly Row[]): Comparison => ({ rows, added: [], hot: [] });
+
+const ADDED: Added = { p50Ms: 1.25, p99Ms: 4, othersP99Ms: 4, cpu: 0 };
+const below = (added: Partial<Added>, hot: readonly Added[]): Comparison => ({
+  rows: [],
+  added: [{ rival: 'connector', rounds: [{ ...ADDED, ...added }] }],
+  hot,
+});
 
 describe('misses a bar', () => {
   test.each<[string, Comparison]>([
@@ -38,7 +45,8 @@ describe('misses a bar', () => {
       of(row('connector-sync', 20, { cpu: 0.2 }), row('joined-bytes', 20)),
     ],
     ['connector-sync at 20 ms: 0.940 of the ceiling', of(row('connector-sync', 20, { rate: 940 }, 1000))],
-    ['p99Ms: 11.0', { rows: [], added: [{ rival: 'connector', rounds: [{ p50Ms: 1, p99Ms: 11, cpu: 0 }] }] }],
+    ['p99Ms: 11.0', below({ p99Ms: 11 }, [])],
+    ['p99 of the other keys beside a hot one: 1.50 times', below({ othersP99Ms: 4 }, [{ ...ADDED, othersP99Ms: 6 }])],
   ])('%s', (text, comparison) => {
     expect(missedBars(comparison)).toEqual([expect.stringContaining(text)]);
   });
@@ -65,7 +73,8 @@ test('the ceiling is that of concurrency, or of the hottest key', () => {
 test('shows each contestant at each latency, with its latency below saturation where that was measured', () => {
   const comparison: Comparison = {
     rows: [row('connector', 5, {}, 2000), row('each-batch', 5, { overlaps: 400 })],
-    added: [{ rival: 'connector', rounds: [{ p50Ms: 1.25, p99Ms: 4, cpu: 0 }] }],
+    added: [{ rival: 'connector', rounds: [ADDED] }],
+    hot: [],
   };
   const [ours, theirs] = comparisonTable(comparison).rows;
   expect(ours?.slice(1)).toEqual(['5 ms', '1000', '0.50', '0.100', '200', '0', '0', '1.3', '4.0']);
@@ -87,6 +96,7 @@ test('puts its table into a page, in place of the one before, and leaves the res
   const page = `Before.\n${place('metrics', 'theirs')}\nBetween.\n${place('comparison', 'old')}\nAfter.\n`;
   const block = blockOf(of(row('connector', 5, { rate: 2345 })));
   const once = withBlock(page, 'comparison', block);
+  expect(blockOf(below({}, [{ ...ADDED, othersP99Ms: 4.5 }]))).toContain('p99: 4.5 ms; with even keys 4.0 ms');
   expect(once).toMatch(/^Before\.\n<!--.*\ntheirs\n[^]*\| 5 ms \| 2345 \|[^]*<!-- Up to here\. -->\nAfter\.\n$/u);
   expect(once).not.toContain('old');
   expect(withBlock(once, 'comparison', block)).toBe(once);
