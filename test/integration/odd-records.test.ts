@@ -5,6 +5,7 @@ import { headerTexts, type LoggedRecord } from '../support/topic-log.ts';
 import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world.ts';
 
 const MANY = 10_000;
+const MB = 1_048_576;
 
 let struck: StruckWorld;
 const kafka = new Kafka({ brokers: [...inject('kafka').brokers], logLevel: logLevel.NOTHING });
@@ -101,10 +102,35 @@ describe('a record that cannot be sent is a letter with all that it had, and wha
     expect(names.map((name) => held.get(name))).toEqual(names.map(() => 'held'));
     expect(held.get('dlq.reason')).toBe('not_an_object');
   });
+
+  test('though its key has a megabyte', async () => {
+    for (const of of ['created', 'authorized'] as const)
+      await configure(of, [{ name: 'max.message.bytes', value: String(16 * MB) }]);
+    const mark = randomUUID();
+    const key = `${mark}${'k'.repeat(MB)}`;
+    // To a partition that is named: kafkajs' own choice by the key would take minutes.
+    const { created } = struck.world.topics;
+    await producer.send({ topic: created, messages: [{ partition: 0, key, value: '42', headers: { mark } }] });
+    await struck.scored(...(await struck.pay(1)));
+    // Its topic takes a megabyte and no more: what is written says where the record is.
+    const letters = struck.world.letters(created);
+    const letter = await struck.log.find(letters, (each) => headerTexts(each)['dlq.reason'] === 'not_an_object');
+    expect(letter.key).toBeNull();
+    expect(headerTexts(letter)['dlq.source.offset']).toMatch(/^\d+$/);
+  });
+
+  test('though it has ten megabytes, which is more than one fetch brings', async () => {
+    const letters = struck.world.letters(struck.world.topics.created);
+    const value = JSON.stringify({ ...(struck.payment(struck.newId()).value as object), filler: 'x'.repeat(10 * MB) });
+    await struck.world.send(struck.world.topics.created, { key: 'k', value });
+    await struck.scored(...(await struck.pay(1)));
+    const letter = await struck.log.find(letters, (each) => headerTexts(each)['dlq.reason'] === 'record_too_large');
+    expect(letter.value).toBeNull();
+  });
 });
 
 test('in all of this nothing was lost or out of order, and nothing was told of what was in it', async () => {
   await expectAllSettled(struck);
-  expect(struck.reasons.toSorted()).toEqual(['not_an_object', 'undecodable']);
+  expect(struck.reasons.toSorted()).toEqual(['not_an_object', 'not_an_object', 'record_too_large', 'undecodable']);
   await expectNothingTold(struck);
 });

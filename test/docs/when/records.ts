@@ -72,6 +72,8 @@ export const RECORDS: WrongSection = {
         ['integration/odd-records', 'has no key'],
         ['integration/odd-records', 'has a timestamp %s'],
         ['integration/odd-records', 'though it has ten thousand headers'],
+        ['integration/odd-records', 'though its key has a megabyte'],
+        ['integration/odd-records', 'though it has ten megabytes, which is more than one fetch brings'],
         ['integration/odd-records', 'though its headers are named like what every object has'],
       ],
     },
