@@ -12,6 +12,10 @@ export const KAFKA: WrongSection = {
       answers: ['nothing_moves', 'lag_grows', 'no_start'],
       shown: [
         ['process/start', 'is waited for, named with its age, and never a reason to dead-letter'],
+        [
+          'process/refused',
+          'a connector that every neighbour refuses lives, is not ready, asks each of them now and then, and ends when told',
+        ],
         ['contract/three-nodes', 'goes on by itself after all brokers were away'],
         [
           'contract/source',
