@@ -57,8 +57,8 @@ export class LetterFlow<Item, Carry> implements Flow<LetterItem<Item>, Carry> {
     return await this.#flow.run(toJob(job));
   }
 
-  due(): number | null {
-    return this.#flow.due();
+  due(askedMs: number): number | null {
+    return this.#flow.due(askedMs);
   }
 
   tick(nowMs: number): void {

@@ -1,4 +1,4 @@
-import { type Clock, type Draw } from '../kernel/clock.ts';
+import { type Clock, type Draw, earliest } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { nameOf } from '../kernel/fault.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
@@ -32,6 +32,8 @@ export interface DispatcherParts {
   readonly tracing: Tracing | undefined;
   /** Called when a record has ended or a partition has nothing running any more. */
   readonly onEnded: (partition: Partition) => void;
+  /** Called when `nextDueMs` may have changed. */
+  readonly onDue: () => void;
   /** Called when a record of this partition has been settled. */
   readonly onSettled: (partition: Partition) => void;
 }
@@ -60,6 +62,8 @@ export class Dispatcher {
   readonly #outcomes: OutcomeCounts;
   readonly #round = new Fifo<Partition>();
   #kept = 0;
+  /** When the flow was asked for room last, or could have been. */
+  #askedMs = 0;
   readonly #waiting = new WaitQueue<Entry>();
   /** Blocked heads, by lane, for `wake`; where a lane is blocked in two partitions, the earlier one is asked again in its time. */
   readonly #blocked = new Map<string, Entry>();
@@ -88,21 +92,29 @@ export class Dispatcher {
     this.#ended += 1;
   }
 
-  /** Starts what may start. A call from within, by a flow that says that something has changed, is taken up by the round that runs. */
+  /**
+   * Starts what may start, and says that something else may be due. A call from within, by a flow that says that something
+   * has changed, is taken up by the round that runs.
+   */
   pump(): void {
     this.#pump(null);
   }
 
   #pump(freed: Partition | null): void {
-    if (this.phase !== 'going' || this.stalled || this.#pumping) return;
+    if (this.#pumping) return;
+    if (this.phase === 'going' && !this.stalled) this.#startAll(freed);
+    this.#parts.onDue();
+  }
+
+  #startAll(freed: Partition | null): void {
     this.#pumping = true;
-    const nowMs = this.#clock.monotonicMs();
-    if (freed !== null && mayStart(freed) && this.#mayKeepItsRoom(freed)) {
+    const nowMs = (this.#askedMs = this.#clock.monotonicMs());
+    if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
       this.#kept += 1;
       this.#startNext(freed, nowMs);
     }
     for (let partition = this.#round.peek(); partition !== undefined; partition = this.#round.peek()) {
-      const may = mayStart(partition);
+      const may = partition.mayStart;
       if (may && !this.#startNext(partition, nowMs)) break;
       this.#round.shift();
       if (may) {
@@ -115,13 +127,14 @@ export class Dispatcher {
 
   /** When `tick` must be called next; null: nothing is due. */
   nextDueMs(): number | null {
-    return earliest(this.#waiting.nextDueMs(), this.flow.due());
+    return earliest(this.#waiting.nextDueMs(), this.flow.due(this.#askedMs));
   }
 
   /** Moves what has fallen due. */
   tick(nowMs: number): void {
-    const due = this.flow.due();
+    const due = this.flow.due(this.#askedMs);
     if (due !== null && due <= nowMs) this.flow.tick(nowMs);
+    this.#askedMs = nowMs;
     for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs)) {
       this.#unblock(entry);
       this.#resume(entry);
@@ -144,12 +157,12 @@ export class Dispatcher {
       .list()
       .filter(({ state, why }) => state === 'waiting' && why !== null && causes.includes(why));
     if (which.all) {
-      for (const entry of waiting) this.#moveUp(entry, nowMs + this.#parts.draw() * which.withinMs);
+      for (const entry of waiting) this.#waiting.moveUp(entry, nowMs + this.#parts.draw() * which.withinMs);
       return;
     }
     let first = waiting[0];
     for (const entry of waiting) if (first === undefined || entry.dueMs < first.dueMs) first = entry;
-    if (first !== undefined) this.#moveUp(first, nowMs);
+    if (first !== undefined) this.#waiting.moveUp(first, nowMs);
   }
 
   /** Takes a partition's records out of every wait; called before the partition forgets them. */
@@ -362,13 +375,6 @@ export class Dispatcher {
     this.#blocked.set(entry.lane, entry);
   }
 
-  #moveUp(entry: Entry, dueMs: number): void {
-    if (entry.dueMs <= dueMs) return;
-    this.#waiting.remove(entry);
-    entry.dueMs = dueMs;
-    this.#waiting.add(entry);
-  }
-
   #unblock(entry: Entry): void {
     if (this.#blocked.get(entry.lane) === entry) this.#blocked.delete(entry.lane);
   }
@@ -387,13 +393,4 @@ export class Dispatcher {
   #backoffMs(attempt: number): number {
     return this.#parts.draw() * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(attempt, 20));
   }
-}
-
-function mayStart(partition: Partition): boolean {
-  return partition.phase !== 'lost' && partition.hasReady && partition.orphans === 0;
-}
-
-function earliest(a: number | null, b: number | null): number | null {
-  if (a === null) return b;
-  return b === null ? a : Math.min(a, b);
 }

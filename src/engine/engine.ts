@@ -70,7 +70,6 @@ export class Engine implements SourceEvents {
           dispatcher.stalled = stalled;
           dispatcher.pump();
         }
-        this.#arm();
       },
       onMapFull: (partition, full) => {
         this.#pause(partition, 'map_full', full);
@@ -145,7 +144,6 @@ export class Engine implements SourceEvents {
       dispatcher.phase = 'going';
       dispatcher.pump();
     }
-    this.#arm();
   }
 
   records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void {
@@ -164,7 +162,6 @@ export class Engine implements SourceEvents {
     }
     this.#press(partition);
     dispatcher.pump();
-    this.#arm();
   }
 
   position(at: TopicPartition, highWatermark: bigint): void {
@@ -216,6 +213,9 @@ export class Engine implements SourceEvents {
       onEnded: (partition) => {
         this.#ended(partition);
       },
+      onDue: () => {
+        this.#arm();
+      },
       onSettled: (partition) => {
         this.#commits.settled(partition);
       },
@@ -230,7 +230,6 @@ export class Engine implements SourceEvents {
       },
       changed: () => {
         dispatcher.pump();
-        this.#arm();
       },
       position: (of, partition) => this.#partitions.get(nameOfPartition({ topic: of, partition }))?.position ?? null,
       oldestHeldMs: (of, partition, lane) =>
@@ -303,7 +302,6 @@ export class Engine implements SourceEvents {
     if (partition.phase === 'lost') this.#orphanEnded(partition);
     else this.#press(partition);
     if (this.#whenStill.length > 0 && this.#running() === 0) for (const resolve of this.#whenStill.splice(0)) resolve();
-    this.#arm();
   }
 
   #orphanEnded(partition: Partition): void {
@@ -386,11 +384,8 @@ export class Engine implements SourceEvents {
     this.#cancelTimer = this.#clock.after(dueMs - this.#clock.monotonicMs(), () => {
       this.#timerAtMs = Infinity;
       const nowMs = this.#clock.monotonicMs();
-      for (const dispatcher of this.#dispatchers.values()) {
-        dispatcher.tick(nowMs);
-        dispatcher.pump();
-      }
-      this.#arm();
+      for (const dispatcher of this.#dispatchers.values()) dispatcher.tick(nowMs);
+      for (const dispatcher of this.#dispatchers.values()) dispatcher.pump();
     });
   }
 }

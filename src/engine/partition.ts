@@ -73,6 +73,11 @@ export class Partition implements Tenure, TopicPartition {
     return this.#resumed.size > 0 || this.#ready.size > 0;
   }
 
+  /** Whether a record of it may start, as far as it is concerned. */
+  get mayStart(): boolean {
+    return this.phase !== 'lost' && this.hasReady && this.orphans === 0;
+  }
+
   /** Adds a record to its lane; ready at once if the lane was empty. */
   add(parts: EntryParts): Entry {
     const entry = new Entry(this, parts);

@@ -113,8 +113,11 @@ export interface Flow<Item, Carry> {
   room(nowMs: number): number;
   /** One step; never sleeps. A throw is a defect: the engine makes it a wait. */
   run(job: Job<Item, Carry>): Promise<Step<Carry>>;
-  /** When the engine must call `tick` next (an open batch's age), monotonic; null: not. */
-  due(): number | null;
+  /**
+   * When the engine must call `tick` next (an open batch's age), monotonic; null: not. `askedMs`: when `room` was asked
+   * last. What kept records back then is due even if its time has come meanwhile, for nobody has asked since.
+   */
+  due(askedMs: number): number | null;
   tick(nowMs: number): void;
   /** `stop`: send what is open. `join`: release what is unsent. */
   barrier(before: 'stop' | 'join'): void;

@@ -46,6 +46,13 @@ export class WaitQueue<T extends Due> {
     this.#down(last);
   }
 
+  /** Lets it fall due sooner; never later. */
+  moveUp(item: T, dueMs: number): void {
+    if (item.dueMs <= dueMs) return;
+    item.dueMs = dueMs;
+    this.#up(item);
+  }
+
   #place(item: T, slot: number): void {
     this.#heap[slot] = item;
     item.slot = slot;

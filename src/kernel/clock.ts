@@ -35,3 +35,9 @@ export async function within<T>(clock: Clock, limitMs: number, work: Promise<T>)
     work.then(resolve, reject).finally(cancel);
   });
 }
+
+/** The earlier of two times; null: never. */
+export function earliest(one: number | null, other: number | null): number | null {
+  if (one === null) return other;
+  return other === null ? one : Math.min(one, other);
+}

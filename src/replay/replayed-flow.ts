@@ -1,4 +1,4 @@
-import { type Clock } from '../kernel/clock.ts';
+import { type Clock, earliest } from '../kernel/clock.ts';
 import {
   type EngineSignals,
   type Flow,
@@ -81,10 +81,9 @@ export class ReplayedFlow<Item, Carry> implements Flow<Item, Carry> {
     return await flow.run(job);
   }
 
-  due(): number | null {
-    const { flow, bucket, clock } = this.#options;
-    const dues = [flow.due(), bucket?.dueMs(clock.monotonicMs()) ?? null].filter((due) => due !== null);
-    return dues.length === 0 ? null : Math.min(...dues);
+  due(askedMs: number): number | null {
+    const { flow, bucket } = this.#options;
+    return earliest(flow.due(askedMs), bucket?.dueMs(askedMs) ?? null);
   }
 
   tick(nowMs: number): void {

@@ -1,4 +1,4 @@
-import { type Clock } from '../kernel/clock.ts';
+import { type Clock, earliest } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { Breaker, type CallEnd } from './breaker.ts';
@@ -141,12 +141,15 @@ export class Gate {
     return verdict;
   }
 
-  /** When `tick` has to be called next, monotonic; null: not before something changes. */
-  dueMs(nowMs: number): number | null {
-    const { floodgate, bucket } = this.#options;
-    const probeMs = earlier(this.#probeAt(this.#breaker.dueMs()), this.#probeAt(floodgate.dueMs()));
-    const pausedMs = nowMs < this.#pausedUntilMs ? this.#pausedUntilMs : null;
-    return earlier(probeMs, earlier(pausedMs, bucket?.dueMs(nowMs) ?? null));
+  /** When `tick` has to be called, so that a probe finds a record, monotonic; null: not before something changes. */
+  probeMs(): number | null {
+    return earliest(this.#probeAt(this.#breaker.dueMs()), this.#probeAt(this.#options.floodgate.dueMs()));
+  }
+
+  /** When `room` has to be asked again that had none at `askedMs`, monotonic, probes apart; null: not before something changes. */
+  roomMs(askedMs: number): number | null {
+    const pausedMs = askedMs < this.#pausedUntilMs ? this.#pausedUntilMs : null;
+    return earliest(pausedMs, this.#options.bucket?.dueMs(askedMs) ?? null);
   }
 
   /** Lets a probe that has fallen due find a record. */
@@ -232,9 +235,4 @@ export class Gate {
 function nameOfFailure({ status, failed = null }: CallAnswer): string {
   if (failed !== null) return failed;
   return status === null || status === 0 ? '' : `status_${String(status)}`;
-}
-
-function earlier(a: number | null, b: number | null): number | null {
-  if (a === null) return b;
-  return b === null ? a : Math.min(a, b);
 }

@@ -5,6 +5,7 @@ const BURST_SECONDS = 0.1;
 export class TokenBucket {
   readonly #perMs: number;
   readonly #most: number;
+  /** At `#atMs`. */
   #tokens: number;
   #atMs: number;
 
@@ -17,23 +18,21 @@ export class TokenBucket {
 
   /** How many requests may begin now. */
   room(nowMs: number): number {
-    this.#fill(nowMs);
-    return Math.floor(this.#tokens);
+    return Math.floor(this.#tokensAt(nowMs));
   }
 
   take(nowMs: number): void {
-    this.#fill(nowMs);
-    this.#tokens -= 1;
-  }
-
-  /** When the next one may begin, monotonic; null: one may now. */
-  dueMs(nowMs: number): number | null {
-    this.#fill(nowMs);
-    return this.#tokens >= 1 ? null : nowMs + Math.ceil((1 - this.#tokens) / this.#perMs);
-  }
-
-  #fill(nowMs: number): void {
-    this.#tokens = Math.min(this.#most, this.#tokens + (nowMs - this.#atMs) * this.#perMs);
+    this.#tokens = this.#tokensAt(nowMs) - 1;
     this.#atMs = nowMs;
+  }
+
+  /** When the next one may begin, monotonic, which may be in the past by now; null: one might have at `askedMs`. */
+  dueMs(askedMs: number): number | null {
+    const tokens = this.#tokensAt(askedMs);
+    return tokens >= 1 ? null : askedMs + Math.ceil((1 - tokens) / this.#perMs);
+  }
+
+  #tokensAt(nowMs: number): number {
+    return Math.min(this.#most, this.#tokens + (nowMs - this.#atMs) * this.#perMs);
   }
 }

@@ -8,7 +8,7 @@ import {
   type Tenure,
   type ValueDecoder,
 } from '../../engine/ports.ts';
-import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Clock, type Draw, earliest } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type LetterCode, type Settlement } from '../../kernel/outcome.ts';
 import { withTraceparent } from '../../kernel/trace-context.ts';
@@ -32,7 +32,7 @@ import { type RequestExtras, requestHeaders } from './request.ts';
 export interface ScoringFlowOptions {
   readonly caller: Pick<Caller, 'score' | 'free' | 'tally'>;
   /** The one that the caller asks, too; attached to the engine by this flow. */
-  readonly gate: Pick<Gate, 'attach' | 'dueMs' | 'tick' | 'refused' | 'why'>;
+  readonly gate: Pick<Gate, 'attach' | 'probeMs' | 'roomMs' | 'tick' | 'refused' | 'why'>;
   /** When a payment that is always answered with 500 or `error_msg` is refused. */
   readonly suspicion: SuspicionLimits;
   /** Requests at once. */
@@ -165,8 +165,9 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return Math.min(this.#carrying.size > 0 ? Math.max(1, free) : free, this.#mostOpen - this.#running);
   }
 
-  due(): number | null {
-    return this.#options.gate.dueMs(this.#options.clock.monotonicMs());
+  due(askedMs: number): number | null {
+    const { gate } = this.#options;
+    return earliest(gate.probeMs(), gate.roomMs(askedMs));
   }
 
   tick(nowMs: number): void {

@@ -1,4 +1,4 @@
-import { type Clock } from '../../kernel/clock.ts';
+import { type Clock, earliest } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type Letter } from '../../kernel/outcome.ts';
 import { withTraceparent } from '../../kernel/trace-context.ts';
@@ -15,7 +15,7 @@ import { troubleAfter } from './trouble.ts';
 export interface DeliveryOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
   /** Whether calls may go out now; asked before a batch, not between its parts. */
-  readonly gate: Pick<Gate, 'room' | 'begin' | 'end' | 'delivered' | 'refused' | 'letter' | 'why'>;
+  readonly gate: Pick<Gate, 'room' | 'roomMs' | 'begin' | 'end' | 'delivered' | 'refused' | 'letter' | 'why'>;
   /** When an update that is always answered with 500 or `error_msg` is refused. */
   readonly suspicion: SuspicionLimits;
   /**
@@ -67,6 +67,8 @@ export class Delivery {
   #acceptedAtMs = -Infinity;
   /** Since everything is refused alike: no batch is sent before this time. */
   #searchAtMs: number | null = null;
+  /** When `maySend` was asked last. */
+  #askedMs = 0;
   #succeeded = 0;
   #failed = 0;
 
@@ -76,13 +78,20 @@ export class Delivery {
 
   /** Whether a batch may be sent now. */
   maySend(): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    return (this.#searchAtMs === null || nowMs >= this.#searchAtMs) && this.#options.gate.room(nowMs) > 0;
+    const { clock, gate } = this.#options;
+    const nowMs = (this.#askedMs = clock.monotonicMs());
+    return (this.#searchAtMs === null || nowMs >= this.#searchAtMs) && gate.room(nowMs) > 0;
   }
 
-  /** When a batch may be sent that may not now, as far as refusals go; null: they keep nothing back. */
+  /** When `maySend` has to be asked again that said no, probes of the gate apart; null: not before something changes. */
   dueMs(): number | null {
-    return this.#searchAtMs;
+    const searchAtMs = this.#searchAtMs !== null && this.#askedMs < this.#searchAtMs ? this.#searchAtMs : null;
+    return earliest(searchAtMs, this.#options.gate.roomMs(this.#askedMs));
+  }
+
+  /** Whether everything was refused alike when something was sent last. */
+  get isSearching(): boolean {
+    return this.#searchAtMs !== null;
   }
 
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */

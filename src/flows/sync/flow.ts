@@ -7,7 +7,7 @@ import {
   type Step,
   type ValueDecoder,
 } from '../../engine/ports.ts';
-import { type Clock, type Draw } from '../../kernel/clock.ts';
+import { type Clock, type Draw, earliest } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type Letter } from '../../kernel/outcome.ts';
 import { type Tracing } from '../../kernel/tracing.ts';
@@ -143,7 +143,7 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
 
   /** A batch that is under way is not held; one that may not be sent holds all its updates. */
   heldBack(): number | null {
-    const isHeld = this.#options.gate.why !== null || (this.#batches.isHeldBack && this.#delivery.dueMs() !== null);
+    const isHeld = this.#options.gate.why !== null || (this.#batches.isHeldBack && this.#delivery.isSearching);
     return isHeld ? this.#batches.unsent : null;
   }
 
@@ -160,12 +160,8 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
   }
 
   due(): number | null {
-    const nowMs = this.#options.clock.monotonicMs();
-    const dues = [this.#batches.due(), this.#options.gate.dueMs(nowMs)];
-    // A time that has passed is not waited for: then it is the gate that keeps batches back.
-    const searchAtMs = this.#batches.isHeldBack ? this.#delivery.dueMs() : null;
-    if (searchAtMs !== null && searchAtMs > nowMs) dues.push(searchAtMs);
-    return dues.reduce((least, due) => (due === null || (least !== null && least <= due) ? least : due), null);
+    const sendMs = this.#batches.isHeldBack ? this.#delivery.dueMs() : null;
+    return earliest(sendMs, earliest(this.#batches.due(), this.#options.gate.probeMs()));
   }
 
   tick(nowMs: number): void {

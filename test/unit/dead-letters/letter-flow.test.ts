@@ -51,7 +51,7 @@ describe('a letter goes through the flow of its source', () => {
     flow.barrier('stop');
     flow.tick(5);
     flow.lettered(letterOf());
-    expect([inner.barriers, inner.ticks, flow.room(0), flow.due()]).toEqual([['stop'], [5], 64, null]);
+    expect([inner.barriers, inner.ticks, flow.room(0), flow.due(0)]).toEqual([['stop'], [5], 64, null]);
   });
 });
 

@@ -89,15 +89,17 @@ describe('a replayed flow', () => {
     expect(flow.room(clock.monotonicMs())).toBe(1);
     await flow.run(JOB);
     expect(flow.room(clock.monotonicMs())).toBe(0);
-    expect(flow.due()).toBe(clock.monotonicMs() + 100);
+    expect(flow.due(clock.monotonicMs())).toBe(clock.monotonicMs() + 100);
     clock.advance(100);
+    // Nobody has asked since.
+    expect(flow.due(clock.monotonicMs() - 1)).not.toBeNull();
     expect(flow.room(clock.monotonicMs())).toBe(1);
   });
 
   test('is called again when its own flow wants to be', () => {
     const { flow, inner } = replayed({ rate: 10 });
     inner.dueMs = 42;
-    expect(flow.due()).toBe(42);
+    expect(flow.due(0)).toBe(42);
     flow.tick(42);
     flow.barrier('stop');
     expect(inner.ticks).toEqual([42]);

@@ -58,18 +58,18 @@ test('says when the breaker opens and closes, once each, and that waiting record
   bench.call('ok');
   expect(bench.said[1]).toEqual(['hold_ended', { cause: 'service_down', scope: 'scoring breaker', afterMs: 2_000 }]);
   expect(bench.relief).toEqual([['recovered', SERVICE]]);
-  expect([bench.room, bench.gate.why, bench.gate.dueMs(bench.nowMs)]).toEqual([Infinity, null, null]);
+  expect([bench.room, bench.gate.why, bench.gate.probeMs()]).toEqual([Infinity, null, null]);
 });
 
 test('finds a record for a probe that has fallen due, once, and asks for no time of its own until it has ended', () => {
   const bench = new Bench();
   bench.fail(20);
-  expect(bench.gate.dueMs(bench.nowMs)).toBe(2_000);
+  expect(bench.gate.probeMs()).toBe(2_000);
   bench.clock.advance(2_000);
   bench.gate.tick(bench.nowMs);
   bench.gate.tick(bench.nowMs);
   expect(bench.relief).toEqual([['probe', SERVICE]]);
-  expect([bench.room, bench.gate.dueMs(bench.nowMs)]).toEqual([1, null]);
+  expect([bench.room, bench.gate.probeMs()]).toEqual([1, null]);
 });
 
 test('tells the record of a failed probe to wait beyond the next one, so that another lane probes', () => {
@@ -77,7 +77,7 @@ test('tells the record of a failed probe to wait beyond the next one, so that an
   bench.fail(20);
   bench.clock.advance(2_000);
   expect(bench.call('failed')).toBe(6_000);
-  expect(bench.gate.dueMs(bench.nowMs)).toBe(bench.nowMs + 4_000);
+  expect(bench.gate.probeMs()).toBe(bench.nowMs + 4_000);
 });
 
 test('changes its mind about the cause aloud', () => {
@@ -112,8 +112,10 @@ describe('a 429 that says for how long', () => {
   test('keeps all calls back until then, and is on the report', () => {
     const bench = new Bench();
     bench.call('failed', { status: 429, afterMs: 4_000 });
-    expect([bench.room, bench.gate.dueMs(0), bench.gate.report().pausedUntilMs]).toEqual([0, 4_000, 4_000]);
+    expect([bench.room, bench.gate.roomMs(0), bench.gate.report().pausedUntilMs]).toEqual([0, 4_000, 4_000]);
     bench.clock.advance(4_000);
+    // Whoever asked a moment before has to ask again, although there is room by now.
+    expect([bench.gate.roomMs(3_999), bench.gate.roomMs(4_000)]).toEqual([4_000, null]);
     expect([bench.room, bench.gate.report().pausedUntilMs]).toEqual([Infinity, null]);
   });
 
@@ -147,7 +149,7 @@ test('holds a flood, says so, lets one out in 30 s, and is opened by its success
 test('keeps to the limit of requests per second, which is no hold', () => {
   const bench = new Bench(new TokenBucket(2, 0));
   bench.call('ok');
-  expect([bench.room, bench.gate.dueMs(0), bench.gate.why]).toEqual([0, 500, null]);
+  expect([bench.room, bench.gate.roomMs(0), bench.gate.why]).toEqual([0, 500, null]);
   bench.clock.advance(500);
   expect(bench.room).toBe(1);
   expect(bench.said).toEqual([]);

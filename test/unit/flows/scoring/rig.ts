@@ -86,7 +86,8 @@ export class Rig {
       },
       gate: {
         attach: () => undefined,
-        dueMs: () => null,
+        probeMs: () => null,
+        roomMs: () => null,
         tick: () => undefined,
         refused: () => this.refused,
         get why() {

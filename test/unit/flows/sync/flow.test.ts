@@ -139,6 +139,25 @@ describe('updates in a batch', () => {
     expect(bench.flow.heldBack()).toBeNull();
     void runAll(bench, ['d', 'e', 'f']);
     expect([bench.api.calls.length, bench.flow.heldBack()]).toEqual([0, 3]);
+    // Nobody has looked since: that the time has come by itself sends nothing.
+    const askedMs = bench.clock.monotonicMs();
+    bench.clock.advance(30_000);
+    expect(bench.flow.due()).toBe(askedMs + 30_000);
+    bench.flow.tick(bench.clock.monotonicMs());
+    expect([bench.api.calls.length, bench.flow.due()]).toEqual([1, null]);
+  });
+
+  test('go out when the service has been left alone for as long as it wished, whoever looks first', async () => {
+    const bench = rig();
+    void runAll(bench, ['a', 'b', 'c']);
+    bench.api.give({ do: 'answer', status: 429, retryAfterMs: 4000, body: Buffer.alloc(0), latencyMs: 1 });
+    await settled();
+    void runAll(bench, ['d', 'e', 'f']);
+    expect(bench.api.calls).toHaveLength(0);
+    bench.clock.advance(4_000);
+    expect(bench.flow.due()).toBe(4_000);
+    bench.flow.tick(bench.clock.monotonicMs());
+    expect(bench.api.calls).toHaveLength(1);
   });
 });
 
