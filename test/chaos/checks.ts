@@ -1,6 +1,6 @@
 import { type Outcome } from './campaign.ts';
 import { type Stroke } from './chronicle.ts';
-import { broken, killBound, type Repeat, repeatsAfter } from './reckoning.ts';
+import { broken, killBound, type Repeat, repeatsAfter, saidBound } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
 import { type LifeEnd } from './sightings.ts';
 
@@ -144,8 +144,11 @@ export function killRounds(
       );
       const scorings = repeats.filter(({ kind }) => kind === 'score').length;
       // Where commits may be kept back, so much may be finished above the last one.
-      const isExact = CALM.has(scenario) || !strokes.some((stroke) => keepsCommitsBack(stroke, end.atMs));
-      const bound = isExact ? killBound(end, sightings, windowMs) : MOST_UNCOMMITTED;
+      const isCalm = CALM.has(scenario) || !strokes.some((stroke) => keepsCommitsBack(stroke, end.atMs));
+      const saidMost = saidBound(end, sightings);
+      // A process that cannot say how it stands is on a machine that keeps its commits back as well.
+      const isExact = isCalm && saidMost !== null;
+      const bound = isExact ? Math.max(saidMost, killBound(end, sightings, windowMs)) : MOST_UNCOMMITTED;
       return { owner: end.owner, scorings, updates: repeats.length - scorings, bound, isExact, oldestMs };
     });
 }

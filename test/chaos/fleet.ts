@@ -11,7 +11,7 @@ import { type HealthReport } from '../../src/telemetry/ports.ts';
 import { type Cramp } from './acts.ts';
 import { type BugName } from './bugs/bugs.ts';
 import { type LogLine, linesOf, type Jump } from './log-lines.ts';
-import { type Freeze, type LifeEnd } from './sightings.ts';
+import { type Freeze, type LifeEnd, type SaidBound } from './sightings.ts';
 import { residentBytes, type Vitals, vitalsOf } from './vitals.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
@@ -296,11 +296,12 @@ export class Fleet {
     const life = this.#lives.get(number);
     if (life === undefined) return null;
     life.leaving = true;
+    const said = how === 'kill' ? await boundSaidBy(life.opsUrl) : null;
     const atMs = performance.now();
     if (how === 'kill') life.child.kill('SIGKILL');
     const { code } = how === 'kill' ? await life.child.ended : await life.child.end(STOP_LIMIT_MS);
     this.#lives.delete(number);
-    this.ends.push({ owner: life.owner, how, atMs, code });
+    this.ends.push({ owner: life.owner, how, atMs, code, said });
     return code;
   }
 
@@ -324,6 +325,12 @@ export class Fleet {
 
 async function statusOf(opsUrl: string): Promise<HealthReport | null> {
   return (await fetchLocalJson(`${opsUrl}/status`)) as HealthReport | null;
+}
+
+async function boundSaidBy(opsUrl: string): Promise<SaidBound | null> {
+  const askedMs = performance.now();
+  const bounds = (await statusOf(opsUrl))?.duplicateBound;
+  return bounds === undefined ? null : { askedMs, records: bounds.reduce((sum, { records }) => sum + records, 0) };
 }
 
 async function livezOf(opsUrl: string): Promise<number | null> {

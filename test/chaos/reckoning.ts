@@ -146,7 +146,20 @@ export function broken(found: Reckoned): Readonly<Record<string, number>> {
  * included), and what had been answered within `windowMs` before (the commit of which may not have been made).
  */
 export function killBound(end: LifeEnd, sightings: readonly Sighting[], windowMs: number): number {
-  return count(sightings, ({ owner, endedMs }) => owner === end.owner && (endedMs ?? Infinity) >= end.atMs - windowMs);
+  return endedSince(end, sightings, end.atMs - windowMs);
+}
+
+/**
+ * The same by what the connector said itself right before, and what has ended since: brokers on a busy machine answer
+ * commits as late as they like. Null: it said nothing.
+ */
+export function saidBound(end: LifeEnd, sightings: readonly Sighting[]): number | null {
+  const { said = null } = end;
+  return said === null ? null : said.records + endedSince(end, sightings, said.askedMs);
+}
+
+function endedSince({ owner }: LifeEnd, sightings: readonly Sighting[], sinceMs: number): number {
+  return count(sightings, (each) => each.owner === owner && (each.endedMs ?? Infinity) >= sinceMs);
 }
 
 /** Repeats that came of the end of a life: after it, of what it had asked for. */

@@ -58,6 +58,13 @@ export interface TopicContents {
   readonly letters: number;
 }
 
+/** What a connector said a kill -9 would repeat at most. */
+export interface SaidBound {
+  /** When it was asked; `performance.now()`. */
+  readonly askedMs: number;
+  readonly records: number;
+}
+
 /** How one life of a connector ended. */
 export interface LifeEnd {
   readonly owner: string;
@@ -65,6 +72,8 @@ export interface LifeEnd {
   /** When it was asked, or noticed; `performance.now()`. */
   readonly atMs: number;
   readonly code: number | null;
+  /** Of a kill: what it had said right before; null or absent: it did not answer. */
+  readonly said?: SaidBound | null;
 }
 
 /** One SIGSTOP to SIGCONT, until the life that woke was given its partitions anew. `performance.now()`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { broken, type Evidence, killBound, reckon, repeatsAfter } from '../../chaos/reckoning.ts';
+import { broken, type Evidence, killBound, reckon, repeatsAfter, saidBound } from '../../chaos/reckoning.ts';
 import { type Logged, type Sighting } from '../../chaos/sightings.ts';
 
 const KEY = 'c1';
@@ -221,6 +221,13 @@ describe('repeats', () => {
     ];
     expect(killBound(end, sightings, 100)).toBe(2);
     expect(killBound(end, sightings, 600)).toBe(3);
+  });
+
+  test('or by what the connector said right before, and what has ended since', () => {
+    const sightings = [score('a', 500), score('b', 901), score('c', 980, { endedMs: null })];
+    const end = { owner: '1.1', how: 'kill', atMs: 1000, code: null } as const;
+    expect(saidBound(end, sightings)).toBeNull();
+    expect(saidBound({ ...end, said: { askedMs: 950, records: 40 } }, sightings)).toBe(42);
   });
 });
 

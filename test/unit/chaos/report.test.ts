@@ -87,7 +87,13 @@ const repeat: Repeat = {
   atMs: 9000,
   isRetry: false,
 };
-const killed: Outcome['ends'][number] = { owner: '1.1', how: 'kill', atMs: 2000, code: null };
+const killed: Outcome['ends'][number] = {
+  owner: '1.1',
+  how: 'kill',
+  atMs: 2000,
+  code: null,
+  said: { askedMs: 2000, records: 0 },
+};
 
 const level = { perMinute: 0, atEnd: 40 };
 const LEVEL: Outcome['slopes'][number] = {
@@ -148,6 +154,15 @@ describe('a campaign is not as promised', () => {
       'where a kill repeated what had been answered long before',
       'kill',
       { ends: [killed], found: { ...FOUND, repeats: [repeat] } },
+      { killsOverBound: 1 },
+    ],
+    [
+      'where a kill repeated more than the connector had said',
+      'kill',
+      {
+        ends: [{ ...killed, said: { askedMs: 2000, records: 1 } }],
+        found: { ...FOUND, repeats: [repeat, { ...repeat, transId: 'other' }] },
+      },
       { killsOverBound: 1 },
     ],
     [
