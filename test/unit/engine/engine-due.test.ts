@@ -12,6 +12,8 @@ import { ScriptedFlow } from '../../support/scripted-flow.ts';
 /** As a machine's: each look is later than the one before, and a timer may run up to a millisecond early. */
 class CreepingClock implements Clock {
   readonly hands = new ManualClock();
+  /** How many there were. */
+  timers = 0;
   readonly #earlyMs: number;
   #creptMs = 0;
 
@@ -29,6 +31,7 @@ class CreepingClock implements Clock {
   }
 
   after(delayMs: number, task: () => void): Cancel {
+    this.timers += 1;
     return this.hands.after(delayMs - this.#earlyMs, task);
   }
 
@@ -104,6 +107,8 @@ describe('where nothing else happens', () => {
         await settled();
       }
       expect([earlyMs, inner.items.length]).toEqual([earlyMs, records]);
+      // Nor does it look all the time.
+      expect(clock.timers).toBeLessThan(10 * records);
       await engine.stop(0);
     }
   });
