@@ -78,6 +78,8 @@ class Following {
   /** False: no good, whatever the other file holds. */
   #take(part: keyof OfPair<string>, text: string): boolean {
     if ((part === 'key' ? keyProblem(text) : certificateProblem(text)) !== null) return false;
+    // Read for the first time, or there again: it is the other one that may not fit.
+    if (text === this.#seen[part]) return true;
     this.#seen = { ...this.#seen, [part]: text };
     this.#doubt?.();
     this.#doubt = null;

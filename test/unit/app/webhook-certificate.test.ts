@@ -146,6 +146,17 @@ describe('while it runs', () => {
     await rig.until(() => rig.shown.length === 1);
   });
 
+  test('where a key is read again that has not changed, it is the certificate that is told', async () => {
+    await follow(FIRST);
+    rmSync(join(folder, 'key'));
+    await rig.until(() => rig.said.length === 1);
+    put('crt', SECOND.certificate);
+    await rig.pass(5000);
+    put('key', FIRST.key);
+    await rig.until(() => rig.said.length === 2);
+    expect(rig.said).toEqual([`secret_reload_failed ${KEY} unreadable`, `secret_reload_failed ${CERT} refused`]);
+  });
+
   test.each([
     ['no certificate', 'crt', 'x', `${CERT} refused`],
     ['an empty file', 'crt', '\n', `${CERT} empty`],
