@@ -1,6 +1,17 @@
 import { parseArgs } from 'node:util';
 
-export const JOBS = ['ceiling', 'lag', 'engine', 'webhooks', 'ill', 'replay', 'scale', 'adaptive', 'metrics'] as const;
+export const JOBS = [
+  'ceiling',
+  'lag',
+  'engine',
+  'webhooks',
+  'ill',
+  'replay',
+  'scale',
+  'adaptive',
+  'metrics',
+  'kills',
+] as const;
 export type Job = (typeof JOBS)[number];
 
 export const KEYS = ['even', 'zipf'] as const;
@@ -13,9 +24,9 @@ export interface BenchArguments {
   readonly keys: readonly Keys[];
   /** Until the service answers. */
   readonly latencyMs: number;
-  /** `webhooks`: how often it is measured, the middle one counts; `metrics`: pairs of slices. */
+  /** `webhooks`: how often it is measured, the middle one counts; `metrics`: pairs of slices; `kills`: kills of each. */
   readonly rounds: number;
-  /** How long is measured at most; what comes before and after it is not in it. `metrics`: each slice. */
+  /** How long is measured at most; what comes before and after it is not in it. `metrics`: each slice; `kills`: until the kill. */
   readonly seconds: number;
   /** `lag`: records in the topic; `engine`: records per run; `ill`: payments that come at once while nothing is answered; `replay`: updates in its range. */
   readonly records: number;
@@ -52,6 +63,7 @@ const DEFAULTS: Readonly<
   scale: { latency: '50', seconds: '15', records: '600000' },
   metrics: { latency: '0', seconds: '0.1', records: '1000', rounds: '1000' },
   webhooks: { latency: '0', seconds: '10', records: '1000' },
+  kills: { latency: '50', seconds: '6', records: '1000' },
 };
 
 /** Where what is measured has another end, or is measured often. */

@@ -13,14 +13,17 @@ const MOST_BYTES = 1_000_000_000;
 const LEAST_KEYS = 512;
 const KEYS_PER_REQUEST = 8;
 
+/** What has to last for how long. */
+type BacklogOptions = Pick<CompareArguments, 'jobs' | 'seconds' | 'warmUpSeconds'>;
+
 /** Topics that are full, one for each kind of content: jobs that need the same records read the same ones. */
 export class Backlogs {
   readonly #stage: CompareStage;
-  readonly #options: CompareArguments;
+  readonly #options: BacklogOptions;
   readonly #say: (line: string) => void;
   readonly #full = new Map<string, Backlog>();
 
-  constructor(stage: CompareStage, options: CompareArguments, say: (line: string) => void) {
+  constructor(stage: CompareStage, options: BacklogOptions, say: (line: string) => void) {
     this.#stage = stage;
     this.#options = options;
     this.#say = say;

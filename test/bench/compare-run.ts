@@ -180,7 +180,8 @@ async function pass(seconds: number, isOver: () => boolean | Promise<boolean>): 
   while (performance.now() < latestMs && !(await isOver())) await sleep(LOOK_EVERY_MS);
 }
 
-async function until(isReady: () => boolean, { child }: Contestant): Promise<void> {
+/** Rejects with what a contestant printed where it ends, or nothing comes of it within a minute. */
+export async function until(isReady: () => boolean, { child }: Contestant): Promise<void> {
   const latestMs = performance.now() + FIRST_ANSWER_LIMIT_MS;
   while (!isReady()) {
     if (!child.alive || performance.now() > latestMs)

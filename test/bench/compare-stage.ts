@@ -35,6 +35,8 @@ interface Work {
   readonly topic: string;
   readonly sinkPort: number;
   readonly job: CompareJob;
+  /** A group of its own unless told. */
+  readonly group?: string;
 }
 
 /** A broker, and the contestants, one at a time. */
@@ -53,7 +55,7 @@ export async function setCompareStage({
   opened,
   say,
 }: {
-  readonly options: CompareArguments;
+  readonly options: Pick<CompareArguments, 'jobs' | 'pin'>;
   readonly opened: ReleaseStack;
   readonly say: (line: string) => void;
 }): Promise<CompareStage> {
@@ -93,10 +95,11 @@ export async function setCompareStage({
     broker,
     rivals: new Set(commands.keys()),
     createTopic,
-    start: async (rival, { topic, sinkPort, job }) => {
+    start: async (rival, { topic, sinkPort, job, group = null }) => {
       started += 1;
       const { program, args, env: own = {} } = commands.get(rival) ?? { program: 'false', args: [] };
-      const given = { broker, topic, sinkPort, group: `bench-${String(process.pid)}-${String(started)}` };
+      const ownGroup = `bench-${String(process.pid)}-${String(started)}`;
+      const given = { broker, topic, sinkPort, group: group ?? ownGroup };
       const child = await run.start({
         name: `${rival} ${String(started)}`,
         command: pin ? 'taskset' : program,

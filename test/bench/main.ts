@@ -8,6 +8,7 @@ import { type Comparison } from './compare-figures.ts';
 import { publish, publishFile } from './compare-publish.ts';
 import { engine } from './engine.ts';
 import { ill } from './ill.ts';
+import { kills } from './kills.ts';
 import { lag } from './lag.ts';
 import { metrics } from './metrics.ts';
 import { replay } from './replay.ts';
@@ -25,6 +26,7 @@ const JOBS: Readonly<Record<BenchArguments['job'], Job>> = {
   scale,
   adaptive,
   metrics,
+  kills,
 };
 
 const say = (line: string): void => {
