@@ -61,23 +61,6 @@ test('one that failed is followed by another one', async () => {
   expect(sockets).toHaveLength(2);
 });
 
-test.each(['before', 'after'])(
-  'who is told of a failure does not end the attempt of the next one, begun right %s it ends its own',
-  async (order) => {
-    const { made, sockets } = await connection();
-    const first = made.connect();
-    const told: Promise<unknown>[] = [];
-    const next = async (): Promise<unknown> => await made.connect();
-    const end = async (): Promise<unknown> => await made.disconnect();
-    for (const act of order === 'before' ? [next, end] : [end, next]) told.push(first.catch(act));
-    sockets[0]?.destroy(new Error('refused'));
-    expect(await Promise.all(told)).toEqual([true, true]);
-    expect([sockets.length, made.isConnected()]).toEqual([2, true]);
-    await made.disconnect();
-    expect(made.isConnected()).toBe(false);
-  },
-);
-
 test('nobody waits for an attempt that was given up: its socket is destroyed, and another one opened', async () => {
   const { made, sockets } = await connection();
   void made.connect().catch(() => undefined);
