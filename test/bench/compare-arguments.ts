@@ -24,7 +24,8 @@ export interface CompareArguments {
 
 export const COMPARE_USAGE = `npm run bench -- compare [--quick] [--rivals ${RIVALS.join(',')}] [--latency 50,5,0] [--concurrency 64] [--keys even|zipf] [--partitions 12] [--value-bytes 704] [--avro] [--rounds 3] [--seconds 7] [--warm-up 3] [--pace 500] [--no-others] [--no-pin] [--json FILE] [--picture FILE.svg] [--publish]`;
 
-const BY_DEFAULT: readonly Rival[] = [
+/** Who takes part where nobody is named. */
+export const BY_DEFAULT: readonly Rival[] = [
   'connector',
   'bare-loop',
   'parallel-consumer',

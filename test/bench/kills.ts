@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nameOf } from '../../src/kernel/fault.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
+import { BY_DEFAULT } from './compare-arguments.ts';
 import { Backlogs } from './compare-backlogs.ts';
 import { type CompareJob, USUAL, usualName } from './compare-jobs.ts';
 import { type Backlog, until } from './compare-run.ts';
@@ -28,14 +29,6 @@ export interface KillRow {
   readonly rounds: readonly Killed[];
 }
 
-const CONTESTANTS: readonly Rival[] = [
-  'connector',
-  'bare-loop',
-  'parallel-consumer',
-  'each-message',
-  'each-batch',
-  'aiokafka',
-];
 const WARM_UP_SECONDS = 3;
 /** In which the next process comes to every partition. */
 const AFTERWARDS_MS = 10_000;
@@ -52,7 +45,7 @@ export const kills: Job = async (options, { say, signal }) => {
       name: usualName(latencyMs),
       latencyMs,
       concurrency,
-      rivals: CONTESTANTS,
+      rivals: BY_DEFAULT,
       rounds,
     });
     const lasting = { jobs: [job], pin, warmUpSeconds: WARM_UP_SECONDS, seconds: seconds + AFTERWARDS_MS / 1000 };
@@ -60,7 +53,7 @@ export const kills: Job = async (options, { say, signal }) => {
     const backlog = await new Backlogs(stage, lasting, say).of(job);
     const rows = new Map<Rival, Killed[]>();
     for (let round = 1; round <= rounds; round += 1) {
-      for (const rival of CONTESTANTS.filter((each) => stage.rivals.has(each))) {
+      for (const rival of BY_DEFAULT.filter((each) => stage.rivals.has(each))) {
         if (signal.aborted) break;
         try {
           const killed = await throughKill(rival, {
