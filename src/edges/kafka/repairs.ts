@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { shareConnects } from './connect-repair.ts';
+import { type ConnectingPool, endOwnAttempts, shareConnects } from './connect-repair.ts';
 import { followCoordinator } from './coordinator-repair.ts';
 import { type ConsumerGroup, type FetchingGroup, type Runner } from './group-internals.ts';
 import { decodeRecord } from './read-repair.ts';
@@ -20,7 +20,7 @@ interface RequestQueue {
 const repaired = new WeakSet<object>();
 
 /**
- * Mends twelve defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
+ * Mends thirteen defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
  *
  * - An idle connection looks every millisecond after requests that wait, also when none does (2 % of a core for nothing,
  *   and a warning of Node's about negative delays). Whoever adds a request that has to wait starts the timer itself, so
@@ -37,6 +37,7 @@ const repaired = new WeakSet<object>();
  * - Reading a record with many headers stops the process: `decodeRecord`.
  * - A connection that has fallen silent is kept, and all that is asked on it times out: `giveUpSilent`.
  * - Each of those who need a connection at once opens a socket of its own: `shareConnects`.
+ * - An attempt to connect that has failed ends the next one: `endOwnAttempts`.
  * - A right that is missing on a group looks like a group without a coordinator: `tellRefusals`.
  */
 export function repairKafkajs(): boolean {
@@ -54,7 +55,13 @@ export function repairKafkajs(): boolean {
       },
     );
     once((load('kafkajs/src/consumer/runner') as { readonly prototype: Runner }).prototype, forgetFailures);
-    once((load('kafkajs/src/cluster/brokerPool') as { readonly prototype: AskingPool }).prototype, tellRefusals);
+    once(
+      (load('kafkajs/src/cluster/brokerPool') as { readonly prototype: AskingPool & ConnectingPool }).prototype,
+      (prototype) => {
+        tellRefusals(prototype);
+        endOwnAttempts(prototype);
+      },
+    );
     once((load('kafkajs/src/network/connection') as { readonly prototype: Connection }).prototype, (prototype) => {
       giveUpSilent(prototype);
       shareConnects(prototype);

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { repairKafkajs } from '../../../../src/edges/kafka/repairs.ts';
 import { type Connection as Opened } from '../../../../src/edges/kafka/silence-repair.ts';
@@ -7,7 +8,16 @@ import { socketFactory } from '../../../../src/edges/kafka/sockets.ts';
 
 type ConnectionClass = new (options: object) => Opened;
 
-const Connection = createRequire(import.meta.url)('kafkajs/src/network/connection') as ConnectionClass;
+/** kafkajs' pool of brokers, as far as it is tried here. */
+interface Pool {
+  createBroker(options: object): unknown;
+  connectBroker(broker: unknown): Promise<void>;
+}
+
+const load = createRequire(import.meta.url);
+const Connection = load('kafkajs/src/network/connection') as ConnectionClass;
+const ConnectionPool = load('kafkajs/src/network/connectionPool') as new (options: object) => object;
+const BrokerPool = load('kafkajs/src/cluster/brokerPool') as new (options: object) => Pool;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const ending: (() => void)[] = [];
@@ -15,8 +25,8 @@ afterEach(() => {
   for (const end of ending.splice(0)) end();
 });
 
-/** A connection of kafkajs to a broker that takes what comes, and the sockets that were opened for it. */
-async function connection(): Promise<{ readonly made: Opened; readonly sockets: Socket[] }> {
+/** What kafkajs is told of a broker that takes what comes and answers nothing, and the sockets that are opened to it. */
+async function quietBroker(): Promise<{ readonly options: object; readonly sockets: Socket[] }> {
   repairKafkajs();
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -28,18 +38,24 @@ async function connection(): Promise<{ readonly made: Opened; readonly sockets: 
   ending.push(() => server.close());
   const address = server.address();
   const sockets: Socket[] = [];
-  const made = new Connection({
+  const options = {
     host: '127.0.0.1',
     port: typeof address === 'object' && address !== null ? address.port : 0,
     logger: { namespace: () => silent },
-    socketFactory: (options: Parameters<ReturnType<typeof socketFactory>>[0]) => {
-      const socket = socketFactory(null)(options);
+    socketFactory: (to: Parameters<ReturnType<typeof socketFactory>>[0]) => {
+      const socket = socketFactory(null)(to);
       sockets.push(socket);
       return socket;
     },
     requestTimeout: 10_000,
     connectionTimeout: 10_000,
-  });
+  };
+  return { options, sockets };
+}
+
+async function connection(): Promise<{ readonly made: Opened; readonly sockets: Socket[] }> {
+  const { options, sockets } = await quietBroker();
+  const made = new Connection(options);
   ending.push(() => void made.disconnect());
   return { made, sockets };
 }
@@ -68,4 +84,30 @@ test('nobody waits for an attempt that was given up: its socket is destroyed, an
   expect(sockets[0]?.destroyed).toBe(true);
   expect(await made.connect()).toBe(true);
   expect([sockets.length, made.isConnected()]).toEqual([2, true]);
+});
+
+test('one whose attempt has failed does not end the attempt of the next in line', async () => {
+  const { options, sockets } = await quietBroker();
+  const connectionPool = new ConnectionPool(options);
+  const pool = new BrokerPool({
+    connectionPoolBuilder: {},
+    logger: { namespace: () => silent },
+    retry: { retries: 0 },
+  });
+  const broker = pool.createBroker({
+    connectionPool,
+    logger: { namespace: () => silent },
+    authenticationTimeout: 10_000,
+  });
+  const attempts = [0, 1].map(async () => await pool.connectBroker(broker));
+  const ends = Promise.allSettled(attempts);
+  await turn();
+  sockets[0]?.destroy(new Error('refused'));
+  await attempts[0]?.catch(() => undefined);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false]);
+  sockets[1]?.destroy(new Error('ended by the test'));
+  expect(await ends).toMatchObject([
+    { reason: { message: 'Connection error: refused' } },
+    { reason: { message: 'Connection error: ended by the test' } },
+  ]);
 });
