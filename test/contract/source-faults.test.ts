@@ -41,7 +41,7 @@ describe.each(worlds)('a source %s, disturbed,', (_name, make) => {
     await world.close();
   });
 
-  test('asks again for a batch that came while its partition was paused', async () => {
+  test('keeps a batch that came while its partition was paused for when it flows again', async () => {
     const topic = await world.createTopic(4);
     const all = range(4).map((partition) => ({ topic, partition }));
     for (const { partition } of all) await world.append(topic, partition, numbered(50));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Source, type TopicPartition } from '../../src/engine/ports.ts';
+import { isContiguous } from './members.ts';
 import { inMemoryWorld, kafkaWorld, Recorder, type World } from './worlds.ts';
 
 const worlds: readonly (readonly [name: string, make: () => Promise<World>])[] = [
@@ -246,6 +247,35 @@ describe('a source kafkajs', () => {
     expect(recorder.received[1]?.value?.buffer.byteLength).toBeLessThan(100_000);
     expect(recorder.received[1]?.headers).toEqual({ h: Buffer.from('v') });
     expect(String(recorder.received[1]?.key)).toBe('k');
+  });
+
+  test('hands a big fetch over in parts, and what is left of it after a pause without another fetch', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    await world.append(topic, 0, numbered(1000));
+    const recorder = new Recorder();
+    const source = world.source(randomUUID(), [topic]);
+    recorder.onAssigned = (partitions) => {
+      for (const assigned of partitions) source.seek(assigned, 0n);
+      source.resume(partitions);
+    };
+    recorder.onRecords = () => {
+      source.pause([at]);
+    };
+    await source.start(recorder);
+    await world.until(() => recorder.values.length > 0);
+    // Nothing of it can be fetched any more.
+    await world.expire(topic, 0, 1000n);
+    await world.linger();
+    expect(recorder.values).toEqual(numbered(128));
+    recorder.onRecords = () => undefined;
+    source.resume([at]);
+    await world.append(topic, 0, numbered(10, 1000));
+    await world.until(() => recorder.values.length >= 1010);
+    await source.stop();
+    expect(recorder.values).toEqual(numbered(1010));
+    expect(isContiguous(recorder)).toBe(true);
+    expect(recorder.losses).toBe(0);
   });
 
   test('starts anew where the log does not hold the offset any more, and says where reading was', async () => {

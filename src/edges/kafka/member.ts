@@ -1,11 +1,12 @@
 import { type Consumer, type EachBatchPayload } from 'kafkajs';
 import { type AssignedPartition, type Commit, type TopicPartition } from '../../engine/ports.ts';
 import { within } from '../../kernel/clock.ts';
-import { Fault } from '../../kernel/fault.ts';
 import { assignersOf, Ownership } from './assigner.ts';
 import { UNREAD_BATCH } from './codecs.ts';
+import { CommitLine } from './commit-line.ts';
 import { membershipOf, onUnknownTopic } from './coordinator-repair.ts';
-import { causeCode, kafkaErrorName } from './errors.ts';
+import { kafkaErrorName } from './errors.ts';
+import { type Fetched, HandOver } from './hand-over.ts';
 import { Heart } from './heart.ts';
 import { toSourceRecord } from './incoming.ts';
 import { JoinGuard } from './join-guard.ts';
@@ -13,24 +14,14 @@ import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type Watermarks } from './offset-reader.ts';
-import {
-  advanceTo,
-  flows,
-  judgeEmpty,
-  type Owned,
-  OwnedPartitions,
-  seekTo,
-  toKafkaOffsets,
-  toKafkaPartitions,
-} from './owned.ts';
+import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
 import { consumerConfig, heartbeatMs } from './settings.ts';
+import { Turns } from './turns.ts';
 
 const DISCONNECT_MS = 8000;
 const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
 const BARRIER_GRACE_MS = 1000;
-
-type CommitOffsets = (...args: Parameters<EachBatchPayload['commitOffsetsIfNecessary']>) => Promise<void>;
 
 /**
  * One kafkajs consumer, from its first join to its end.
@@ -52,6 +43,9 @@ export class GroupMember {
   readonly #joins: JoinGuard;
   readonly #watch: MemberWatch;
   readonly #heart: Heart;
+  readonly #turns: Turns;
+  readonly #handOver: HandOver;
+  readonly #commits: CommitLine;
   #cluster: object | null = null;
   #phase: 'joining' | 'owning' | 'ended' = 'joining';
   /** The barrier's own commit still passes, so this outlives neither phase. */
@@ -59,12 +53,12 @@ export class GroupMember {
   /** Counts the joins: a read-back of an older one is thrown away. */
   #join = 0;
   readonly #sentAtMs = { Heartbeat: 0, SyncGroup: 0 };
-  #commitOffsets: CommitOffsets | null = null;
-  #committing: Promise<void> = Promise.resolve();
 
   constructor(options: MemberOptions) {
     this.#options = options;
     this.#nap = new Nap(options.clock);
+    this.#turns = new Turns(options.clock);
+    this.#commits = new CommitLine({ mayCommit: () => this.#mayCommit, owns: (at) => this.#owned.has(at) });
     this.#joins = new JoinGuard(async () => {
       await this.#passBarrier();
     });
@@ -76,6 +70,18 @@ export class GroupMember {
       },
     });
     const { client, topics, assignor, assign, onMismatch, sessionTimeoutMs } = options;
+    this.#handOver = new HandOver({
+      clock: options.clock,
+      flows: (owned) => this.#phase === 'owning' && flows(owned),
+      give: (at, from, next, records) => {
+        this.#guarded(() => {
+          options.events.records(at, from, next, records);
+        });
+      },
+      onLow: ({ at }) => {
+        this.#setFlow([at]);
+      },
+    });
     this.#heart = new Heart({
       ...options,
       intervalMs: heartbeatMs(sessionTimeoutMs),
@@ -114,10 +120,10 @@ export class GroupMember {
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: 3,
         eachBatch: async (payload) => {
+          await this.#turns.next();
           this.#guarded(() => {
             this.#batch(payload);
           });
-          await Promise.resolve();
         },
       });
     } catch (error) {
@@ -139,48 +145,25 @@ export class GroupMember {
       if (owned !== undefined) owned.wanted = true;
     }
     this.#setFlow(partitions);
+    this.#handOver.wake();
   }
 
   seek(at: TopicPartition, next: bigint): void {
     const owned = this.#owned.get(at);
     if (owned === undefined || this.#phase === 'ended') return;
-    seekTo(owned, next);
-    this.#consumer.seek({ ...at, offset: next.toString() });
-    this.#setFlow([at]);
+    this.#handOver.drop(owned);
+    this.#fetchFrom(owned, next);
   }
 
   /** One attempt, one at a time, for partitions owned at the moment it is made. */
   async commit(commits: readonly Commit[]): Promise<void> {
-    const done = this.#committing.then(async () => {
-      await this.#commitNow(commits);
-    });
-    this.#committing = done.catch(() => undefined);
-    await done;
+    await this.#commits.commit(commits);
   }
 
   /** Leaves the group and disconnects; bounded, never rejects. */
   async close(): Promise<void> {
     this.#shut();
     await within(this.#options.clock, DISCONNECT_MS, this.#consumer.disconnect()).catch(() => 'late' as const);
-  }
-
-  async #commitNow(commits: readonly Commit[]): Promise<void> {
-    // The broker checks the member, not who owns the partition: a late commit would move another member's offset.
-    if (!this.#mayCommit) throw new Fault('KAFKA_FAILED', 'Nothing may be committed now: the group is rebalancing.');
-    if (commits.some((commit) => !this.#owned.has(commit)))
-      throw new Fault('KAFKA_FAILED', 'A partition is no longer owned: its offset was not committed.');
-    if (this.#commitOffsets === null)
-      throw new Fault('KAFKA_FAILED', 'Nothing has been read since the join: there is nothing to commit.');
-    try {
-      await this.#commitOffsets({ topics: toKafkaOffsets(commits) });
-    } catch (error) {
-      // The brokers store the other partitions of the request all the same.
-      if (causeCode(error) === 'OFFSET_METADATA_TOO_LARGE')
-        throw new Fault('METADATA_TOO_LARGE', 'The brokers take less metadata with a commit.', { cause: error });
-      throw new Fault('KAFKA_FAILED', `The commit failed or its outcome is unknown: ${kafkaErrorName(error)}.`, {
-        cause: error,
-      });
-    }
   }
 
   async #passBarrier(): Promise<void> {
@@ -243,6 +226,7 @@ export class GroupMember {
     this.#ownership.joined(assignment);
     this.#watch.heartbeat();
     this.#options.fence.confirmed(this.#sentAtMs.SyncGroup);
+    this.#handOver.clear();
     const partitions = this.#owned.assign(assignment);
     // Also those we had: what is fetched before the engine has said where to read on is thrown away.
     this.#consumer.pause(toKafkaPartitions(partitions));
@@ -282,29 +266,24 @@ export class GroupMember {
 
   #batch(payload: EachBatchPayload): void {
     const { batch } = payload;
-    this.#commitOffsets = async (offsets) => {
+    this.#commits.use(async (offsets) => {
       await payload.commitOffsetsIfNecessary(offsets);
-    };
+    });
     const owned = this.#owned.get(batch);
     // A batch that is refused here is not resolved: it is fetched again when the partition flows.
-    if (this.#phase !== 'owning' || payload.isStale() || !flows(owned)) return;
+    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined) return;
     const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
     if (from !== owned.expected) {
-      this.#suspect(owned);
+      if (flows(owned)) this.#suspect(owned);
       return;
     }
-    const { events } = this.#options;
+    if (owned.suspect) return;
     const lastOffset = batch.lastOffset();
-    const next = BigInt(lastOffset) + 1n;
-    advanceTo(owned, next);
-    payload.resolveOffset(lastOffset);
-    events.position(owned.at, BigInt(batch.highWatermark));
-    events.records(
-      owned.at,
-      from,
-      next,
-      batch.messages.map((message) => toSourceRecord(owned.at, message)),
-    );
+    const records = batch.messages.map((message) => toSourceRecord(owned.at, message));
+    const fetched = { from, next: BigInt(lastOffset) + 1n, records };
+    this.#take(owned, fetched, batch.highWatermark, () => {
+      payload.resolveOffset(lastOffset);
+    });
   }
 
   #emptyBatch(batch: {
@@ -325,10 +304,23 @@ export class GroupMember {
       this.#consumer.seek({ ...owned.at, offset: from.toString() });
       return;
     }
-    const { events } = this.#options;
-    advanceTo(owned, next);
-    events.position(owned.at, BigInt(batch.highWatermark));
-    events.records(owned.at, from, next, []);
+    this.#take(owned, { from, next, records: [] }, batch.highWatermark, () => undefined);
+  }
+
+  /** Takes over what was fetched. `resolve`: it need not be fetched again. */
+  #take(owned: Owned, fetched: Fetched, highWatermark: string, resolve: () => void): void {
+    if (!this.#handOver.add(owned, fetched)) return;
+    advanceTo(owned, fetched.next);
+    resolve();
+    this.#options.events.position(owned.at, BigInt(highWatermark));
+    this.#handOver.go(owned);
+    if (this.#handOver.hasEnough(owned)) this.#setFlow([owned.at]);
+  }
+
+  #fetchFrom(owned: Owned, next: bigint): void {
+    seekTo(owned, next);
+    this.#consumer.seek({ ...owned.at, offset: next.toString() });
+    this.#setFlow([owned.at]);
   }
 
   /**
@@ -360,14 +352,16 @@ export class GroupMember {
       return;
     }
     owned.suspect = false;
-    this.seek(owned.at, readAt);
+    this.#fetchFrom(owned, readAt);
+    this.#handOver.wake();
   }
 
   #setFlow(partitions: readonly TopicPartition[]): void {
     if (this.#phase === 'ended') return;
     const owned = partitions.map((at) => this.#owned.get(at)).filter((of) => of !== undefined);
-    const open = owned.filter((of) => flows(of)).map(({ at }) => at);
-    const shut = owned.filter((of) => !flows(of)).map(({ at }) => at);
+    const isFetched = (of: Owned): boolean => flows(of) && !this.#handOver.hasEnough(of);
+    const open = owned.filter(isFetched).map(({ at }) => at);
+    const shut = owned.filter((of) => !isFetched(of)).map(({ at }) => at);
     if (open.length > 0) this.#consumer.resume(toKafkaPartitions(open));
     if (shut.length > 0) this.#consumer.pause(toKafkaPartitions(shut));
   }
@@ -383,6 +377,7 @@ export class GroupMember {
     this.#mayCommit = false;
     this.#options.fence.close();
     this.#owned.clear();
+    this.#handOver.clear();
     this.#watch.stop();
     this.#heart.stop();
     this.#nap.wake();
