@@ -94,3 +94,13 @@ export function isContiguous({ spans }: Recorder): boolean {
 
 export const range = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
 export const numbered = (count: number, from = 0): string[] => range(count, from).map(String);
+
+/** Whether nothing was handed over between the beginning of a barrier and the next assignment. */
+export function isStillInBarriers({ log }: Recorder): boolean {
+  let isClosed = false;
+  return log.every((said) => {
+    if (said === 'barrier begins') isClosed = true;
+    if (said === 'assigned') isClosed = false;
+    return !isClosed || said !== 'records';
+  });
+}

@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import { type Connection } from './silence-repair.ts';
 
 /** kafkajs' two connections to a broker: requests, and fetches. */
@@ -19,28 +20,76 @@ const NO_CONNECTION = 'KafkaJSConnectionError';
  * knows only the last: what comes on another is taken for its answers, and its end, which comes when the broker has
  * tired of it, ends the connection in use and fails whatever waits on it.
  *
- * A connection that is ended meanwhile is another one afterwards: nobody is held by an attempt that was given up, whose
- * socket `socketFactory` has destroyed.
+ * An attempt whose connection is ended meanwhile is given up: who waits for it is told at once. Nothing that becomes later
+ * of such an attempt, or of a socket that is the connection's no more, touches it: kafkajs lets the time-out run on, and
+ * ends whatever is open by then.
  */
 export function shareConnects(prototype: Connection): void {
   const { connect, disconnect } = prototype;
-  const underWay = new WeakMap<Connection, Promise<unknown>>();
+  const underWay = new WeakMap<Connection, Attempt>();
   prototype.connect = async function connectOnce(this: Connection): Promise<unknown> {
     if (this.isConnected()) return await connect.call(this);
     const known = underWay.get(this);
-    if (known !== undefined) return await known;
-    const begun = connect.call(this);
-    underWay.set(this, begun);
+    if (known !== undefined) return await known.end;
+    const attempt = new Attempt(this, { connect, disconnect });
+    underWay.set(this, attempt);
     try {
-      return await begun;
+      return await attempt.end;
     } finally {
-      if (underWay.get(this) === begun) underWay.delete(this);
+      if (underWay.get(this) === attempt) underWay.delete(this);
     }
   };
   prototype.disconnect = async function disconnectAnew(this: Connection): Promise<unknown> {
+    underWay.get(this)?.giveUp();
     underWay.delete(this);
     return await disconnect.call(this);
   };
+}
+
+/** An attempt to open a connection. */
+class Attempt {
+  /** What has become of it. */
+  readonly end: Promise<unknown>;
+  readonly #connection: Connection;
+  readonly #disconnect: Connection['disconnect'];
+  readonly #socket: Connection['socket'];
+  #tell: (error: Error) => void = () => undefined;
+
+  constructor(connection: Connection, { connect, disconnect }: Pick<Connection, 'connect' | 'disconnect'>) {
+    this.#connection = connection;
+    this.#disconnect = disconnect;
+    const givenUp = new Promise<never>((_, reject) => {
+      this.#tell = reject;
+    });
+    this.end = Promise.race([connect.call(this.#view()), givenUp]);
+    this.#socket = connection.socket;
+  }
+
+  giveUp(): void {
+    const { broker } = this.#connection;
+    this.#tell(new kafkajs.KafkaJSConnectionError('The attempt to connect was given up', { broker }));
+  }
+
+  /** Whether the connection has another socket by now. */
+  get #isOver(): boolean {
+    return this.#connection.socket !== this.#socket;
+  }
+
+  /** The connection as this attempt may act on it. What comes in goes to the connection itself, without this in its way. */
+  #view(): Connection {
+    const connection = this.#connection;
+    const own = new Map<string | symbol, unknown>([
+      ['disconnect', async () => this.#isOver || (await this.#disconnect.call(connection))],
+      ['rejectRequests', (error: Error) => void (this.#isOver || connection.rejectRequests(error))],
+      [
+        'processData',
+        (data: Buffer) => {
+          connection.processData(data);
+        },
+      ],
+    ]);
+    return new Proxy(connection, { get: (target, name): unknown => own.get(name) ?? Reflect.get(target, name) });
+  }
 }
 
 /**

@@ -72,7 +72,7 @@ export class GroupMember {
     const { client, topics, assignor, assign, onMismatch, sessionTimeoutMs } = options;
     this.#handOver = new HandOver({
       clock: options.clock,
-      flows: (owned) => this.#phase === 'owning' && flows(owned),
+      flows: (owned) => this.#phase === 'owning' && !this.#joins.isUp && flows(owned),
       give: (at, from, next, records) => {
         this.#guarded(() => {
           options.events.records(at, from, next, records);

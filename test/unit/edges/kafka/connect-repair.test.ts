@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { repairKafkajs } from '../../../../src/edges/kafka/repairs.ts';
 import { type Connection as Opened } from '../../../../src/edges/kafka/silence-repair.ts';
 import { socketFactory } from '../../../../src/edges/kafka/sockets.ts';
@@ -23,6 +23,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const ending: (() => void)[] = [];
 afterEach(() => {
   for (const end of ending.splice(0)) end();
+  vi.useRealTimers();
 });
 
 /** What kafkajs is told of a broker that takes what comes and answers nothing, and the sockets that are opened to it. */
@@ -84,6 +85,38 @@ test('nobody waits for an attempt that was given up: its socket is destroyed, an
   expect(sockets[0]?.destroyed).toBe(true);
   expect(await made.connect()).toBe(true);
   expect([sockets.length, made.isConnected()]).toEqual([2, true]);
+});
+
+test('who waits for an attempt that is given up is told at once', async () => {
+  const { made } = await connection();
+  const attempts = [made.connect(), made.connect()];
+  const ends = Promise.allSettled(attempts);
+  await made.disconnect();
+  const refused = { reason: { name: 'KafkaJSConnectionError', message: 'The attempt to connect was given up' } };
+  expect(await ends).toMatchObject([refused, refused]);
+});
+
+test('the time-out of an attempt that was given up leaves the connection alone that was opened after it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { made, sockets } = await connection();
+  const attempt = made.connect();
+  const end = Promise.allSettled([attempt]);
+  await made.disconnect();
+  await end;
+  expect(await made.connect()).toBe(true);
+  vi.advanceTimersByTime(10_000);
+  await turn();
+  expect([made.isConnected(), sockets[1]?.destroyed, sockets[1]?.writable]).toEqual([true, false, true]);
+});
+
+test('the late end of a socket leaves the connection alone that was opened after it', async () => {
+  const { made, sockets } = await connection();
+  await made.connect();
+  await made.disconnect();
+  await made.connect();
+  sockets[0]?.emit('end');
+  await turn();
+  expect([made.isConnected(), sockets[1]?.writable]).toEqual([true, true]);
 });
 
 test('one whose attempt has failed does not end the attempt of the next in line', async () => {
