@@ -27,7 +27,7 @@ type Finding = 'moved' | 'same' | 'unknown';
 
 /** What may be asked of a consumer's membership from outside of its fetchers. */
 export interface Membership {
-  /** One heartbeat, unless one was answered less than `intervalMs` ago. Rejects as kafkajs does. */
+  /** One heartbeat, unless one was answered less than `intervalMs` ago by the wall clock. Rejects as kafkajs does. */
   heartbeat(intervalMs: number): Promise<void>;
   /**
    * Asks the coordinator whether the member belongs to the present generation: by a SyncGroup, which it answers from the

@@ -7,6 +7,8 @@ const FAILING_MS = 1000;
 /** An answer that takes longer than this share of a session may never come. */
 const LATE_SHARE = 0.25;
 const LATE_AT_LEAST_MS = 1000;
+/** As the interval of a heartbeat: it is due, however long ago kafkajs takes the last one to be. */
+const AT_ONCE = -Infinity;
 
 export interface HeartOptions {
   readonly clock: Clock;
@@ -32,6 +34,8 @@ export class Heart {
   #cancel: Cancel | null = null;
   /** When the heartbeat under way was begun, monotonic; null: none is. */
   #sinceMs: number | null = null;
+  /** Of the membership, when the last one from here had ended. */
+  #beats = 0;
   #failing = false;
   #looking = false;
 
@@ -69,13 +73,15 @@ export class Heart {
     const { clock, intervalMs, fence } = this.#options;
     this.#sinceMs = clock.monotonicMs();
     try {
-      // Half: it comes at this tick, though the last one was answered a little after its own.
-      await own.heartbeat(intervalMs / 2);
+      // Half: it comes at this tick, though the last one was answered a little after its own. And whatever the time, where
+      // none was answered since the last tick: kafkajs goes by the wall clock, and one that was set back stops its own.
+      await own.heartbeat(own.beats === this.#beats ? AT_ONCE : intervalMs / 2);
       if (fence.hasLapsed) await this.#confirm();
       this.#failing = false;
     } catch {
       this.#failing = true;
     }
+    this.#beats = own.beats;
     this.#sinceMs = null;
   }
 

@@ -7,7 +7,13 @@ const confirmed = async (): Promise<void> => {
   await Promise.resolve();
 };
 
-const beating = (heartbeat: () => Promise<void>, { sessionTimeoutMs = 6000, confirm = confirmed } = {}) => {
+type Beat = () => Promise<void>;
+
+const beating = (
+  beat: Beat | Pick<Membership, 'beats' | 'heartbeat'>,
+  { sessionTimeoutMs = 6000, confirm = confirmed } = {},
+) => {
+  const kafkajs = typeof beat === 'function' ? { beats: 0, heartbeat: beat } : beat;
   const clock = new ManualClock();
   const said: string[] = [];
   let isMember = true;
@@ -20,10 +26,12 @@ const beating = (heartbeat: () => Promise<void>, { sessionTimeoutMs = 6000, conf
     },
   };
   const membership: Membership = {
-    beats: 0,
-    heartbeat: async () => {
+    get beats() {
+      return kafkajs.beats;
+    },
+    heartbeat: async (intervalMs) => {
       said.push('beat');
-      await heartbeat();
+      await kafkajs.heartbeat(intervalMs);
     },
     confirm: async () => {
       said.push('confirm');
@@ -64,6 +72,20 @@ const never = async (): Promise<void> => {
   await Promise.withResolvers<undefined>().promise;
 };
 
+/** Sends as kafkajs does: when the last answer is `intervalMs` old by the wall clock. */
+const byTheWallClock = () => {
+  const membership = { beats: 0, heartbeat: async (_intervalMs: number) => await Promise.resolve() };
+  const wall = { nowMs: 0, lastMs: 0, sent: 0 };
+  membership.heartbeat = async (intervalMs) => {
+    await Promise.resolve();
+    if (wall.nowMs < wall.lastMs + intervalMs) return;
+    wall.lastMs = wall.nowMs;
+    wall.sent += 1;
+    membership.beats += 1;
+  };
+  return { membership, wall };
+};
+
 describe('the heart of a membership', () => {
   test('is silent while there is no generation to belong to', async () => {
     const { pass, leave } = beating(async () => await Promise.resolve());
@@ -81,6 +103,27 @@ describe('the heart of a membership', () => {
   test('beats ten times a session, whoever else does', async () => {
     const { pass } = beating(async () => await Promise.resolve());
     expect(await pass(6000)).toEqual(Array.from({ length: 10 }, () => 'beat'));
+  });
+
+  test('beats on when the wall clock is set back', async () => {
+    const { membership, wall } = byTheWallClock();
+    const { pass } = beating(membership);
+    wall.nowMs = 50_000_000;
+    await pass(600);
+    wall.nowMs = 3_000_000;
+    await pass(600);
+    expect(wall.sent).toBe(2);
+  });
+
+  test('leaves a beat out where kafkajs has just sent one of its own', async () => {
+    const { membership, wall } = byTheWallClock();
+    const { pass } = beating(membership);
+    await pass(600);
+    wall.nowMs = 1100;
+    await membership.heartbeat(600);
+    wall.nowMs = 1200;
+    await pass(600);
+    expect(wall.sent).toBe(2);
   });
 
   test('tries every second while heartbeats fail, however long the session is', async () => {
