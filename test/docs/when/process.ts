@@ -240,7 +240,7 @@ export const PROCESS: WrongSection = {
       holds: ['kafka'],
       events: ['writer_retry'],
       see: '`error` speaks of a timestamp; webhooks are answered 401',
-      does: 'Kafka takes nothing that is written with such a time: it waits until the clock is right. Whatever waits or is limited in time goes by another clock, which nobody sets.',
+      does: 'Kafka takes nothing that is written with such a time: it waits until the clock is right. Whatever waits or is limited in time goes by another clock, which nobody sets; so do heartbeats, when it is set back.',
       mend: 'Set the clock right; no restart is needed.',
       answers: ['nothing_moves', 'webhook_refused'],
       shown: [
@@ -248,6 +248,7 @@ export const PROCESS: WrongSection = {
           'contract/writer-clock',
           'a clock that is hours ahead is no fault of a record: it waits, and is written when the clock is right',
         ],
+        ['unit/edges/kafka/heart', 'beats on when the wall clock is set back'],
       ],
     },
     {
