@@ -1,7 +1,16 @@
 import { type OpenRequest } from './ledger.ts';
 
 /** How an answer goes over the wire; `plain`: as HTTP wants it. */
-export type Wire = 'plain' | 'hang' | 'close' | 'truncated' | 'not_http';
+export type Wire =
+  | 'plain'
+  | 'hang'
+  | 'trickle'
+  | 'close'
+  | 'truncated'
+  | 'reset_midway'
+  | 'chunked'
+  | 'chunked_cut'
+  | 'not_http';
 
 /** What goes back; JSON unless a header says otherwise. */
 export interface Answer {

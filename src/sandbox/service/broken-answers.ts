@@ -39,10 +39,16 @@ let bomb: Buffer | undefined;
 
 /** The broken answers by name. */
 export const BROKEN_ANSWERS = {
+  right: { means: 'the right answer, for a `status` beside it', carriedOut: true, make: (answer) => answer },
   hang: {
     means: 'no answer, ever; the connection stays open',
     carriedOut: false,
     make: (answer) => ({ ...answer, wire: 'hang' }),
+  },
+  trickle: {
+    means: 'the headers, then one space a second and no end',
+    carriedOut: false,
+    make: (answer) => ({ ...answer, wire: 'trickle' }),
   },
   close: {
     means: 'the connection is closed without an answer',
@@ -53,6 +59,21 @@ export const BROKEN_ANSWERS = {
     means: 'half of the body, then the connection is closed',
     carriedOut: true,
     make: (answer) => ({ ...answer, wire: 'truncated' }),
+  },
+  reset_midway: {
+    means: 'half of the body, then the connection is reset',
+    carriedOut: true,
+    make: (answer) => ({ ...answer, wire: 'reset_midway' }),
+  },
+  chunked: {
+    means: 'the right answer in chunks, without `content-length`',
+    carriedOut: true,
+    make: (answer) => ({ ...answer, wire: 'chunked' }),
+  },
+  chunked_cut: {
+    means: 'the same, and the connection is closed before the last chunk',
+    carriedOut: true,
+    make: (answer) => ({ ...answer, wire: 'chunked_cut' }),
   },
   length_long: {
     means: '`content-length` says 10 bytes more than come; the connection stays open',
@@ -79,8 +100,12 @@ export const BROKEN_ANSWERS = {
     make: (answer) => ({ ...answer, status: 204, body: '' }),
   },
   garbage: body('200 with bytes that are no text', () => Buffer.from(Array.from({ length: 64 }, (_, i) => 255 - i))),
+  text: body('200 with a word that is no JSON', () => 'accepted'),
   invalid_json: body('200 with JSON that breaks off', ({ body: text }) => `${text.toString().slice(0, -1)},`),
   not_object: body('200 with `[]`', () => '[]'),
+  string: body('200 with `"accepted"`', () => '"accepted"'),
+  null: body('200 with `null`', () => 'null'),
+  object: body('200 with `{}`', () => '{}'),
   bom: body('the right JSON behind a byte order mark', ({ body: text }) => `\uFEFF${text.toString()}`),
   wrong_type: body('the right JSON as `text/plain`', ({ body: text }) => text, { 'content-type': 'text/plain' }),
   gzip: body('the right JSON in gzip, unasked', ({ body: text }) => gzipSync(text), { 'content-encoding': 'gzip' }),
@@ -108,6 +133,11 @@ export const BROKEN_ANSWERS = {
     means: '200 with an `error_msg` and nothing else',
     carriedOut: false,
     make: (answer) => ({ ...answer, status: 200, body: '{"error_msg":"a fault of the sandbox"}' }),
+  },
+  error_beside: {
+    means: 'the right answer with an `error_msg` in it',
+    carriedOut: true,
+    make: (answer) => changed(answer, { error_msg: 'a fault of the sandbox' }),
   },
   token_expired: {
     means: '401, and the token of the request is over: so it expires at that very moment',

@@ -6,6 +6,7 @@ import {
   type Faults,
   type FaultSettings,
   NO_FAULTS,
+  type Only,
   type StatusFault,
   wholeRule,
 } from './faults.ts';
@@ -48,8 +49,8 @@ export interface Subjects {
 
 interface Armed {
   readonly rule: FaultRule;
-  readonly transIds: ReadonlySet<string> | null;
-  readonly customers: ReadonlySet<string> | null;
+  /** Null: it is for every request. */
+  readonly isFor: ((about: Subjects) => boolean) | null;
   readonly untilMs: number;
   left: number;
 }
@@ -92,7 +93,9 @@ export class FaultPlan {
   /** What befalls a request: the first rule that matches decides. `subjects` is asked only where a rule needs it. */
   strike(operation: Operation, subjects: () => Subjects): Strike {
     if (this.#armed.length === 0) return CALM;
-    const armed = this.#armed.find((one) => this.#matches(one, operation, subjects));
+    let known: Subjects | undefined;
+    const about = (): Subjects => (known ??= subjects());
+    const armed = this.#armed.find((one) => this.#matches(one, operation, about));
     if (armed === undefined) return CALM;
     armed.left -= 1;
     return this.#strikeOf(armed.rule, operation);
@@ -108,16 +111,10 @@ export class FaultPlan {
   }
 
   #matches(armed: Armed, operation: Operation, subjects: () => Subjects): boolean {
-    const { rule, left, untilMs, transIds, customers } = armed;
+    const { rule, left, untilMs, isFor } = armed;
     if (left <= 0 || !rule.operations.includes(operation)) return false;
     if (untilMs !== Infinity && this.#clock.monotonicMs() >= untilMs) return false;
-    if (transIds !== null || customers !== null) {
-      const about = subjects();
-      const isMeant =
-        about.transIds.some((transId) => transIds?.has(transId) === true) ||
-        about.customers.some((customer) => customers?.has(customer) === true);
-      if (!isMeant) return false;
-    }
+    if (isFor !== null && !isFor(subjects())) return false;
     return rule.share >= 1 || this.#draw() < rule.share;
   }
 
@@ -125,7 +122,7 @@ export class FaultPlan {
     const { slowHeadersMs, slowBodyMs, dripMs } = rule;
     const delayMs = this.#delayOf(rule);
     const status = this.#hits(rule.status) ? rule.status : null;
-    const answer = status === null && isFor(rule.answer, operation) && this.#hits(rule.answer) ? rule.answer : null;
+    const answer = suits(rule.answer, operation) && this.#hits(rule.answer) ? rule.answer : null;
     const resetBefore = this.#falls(rule.resetBeforeShare);
     return {
       delayMs,
@@ -154,26 +151,34 @@ export class FaultPlan {
 }
 
 /** Whether a broken answer makes sense for this operation. */
-function isFor(fault: AnswerFault | null, operation: Operation): boolean {
+function suits(fault: AnswerFault | null, operation: Operation): boolean {
   if (fault === null) return false;
   const { for: operations } = brokenAnswer(fault.as);
   return operations === undefined || operations.includes(operation);
 }
 
 function isCarriedOut(status: StatusFault | null, answer: AnswerFault | null): boolean {
-  if (status !== null) return status.carriedOut === true;
-  return answer === null || (answer.carriedOut ?? brokenAnswer(answer.as).carriedOut);
+  const told = status?.carriedOut ?? answer?.carriedOut;
+  if (told !== undefined) return told;
+  if (answer === null) return status === null;
+  return (status?.code ?? 200) < 300 && brokenAnswer(answer.as).carriedOut;
 }
 
 function arm(rule: FaultRule, nowMs: number): Armed {
   const { only, next, forMs } = rule;
   return {
     rule,
-    transIds: only === null ? null : new Set(only.transIds),
-    customers: only === null ? null : new Set(only.customers),
+    isFor: only === null ? null : speaksOf(only),
     untilMs: forMs === null ? Infinity : nowMs + forMs,
     left: next ?? Infinity,
   };
+}
+
+function speaksOf({ transIds, transIdPrefixes = [], customers }: Only): (about: Subjects) => boolean {
+  const [ids, people] = [new Set(transIds), new Set(customers)];
+  return (about) =>
+    about.transIds.some((id) => ids.has(id) || transIdPrefixes.some((prefix) => id.startsWith(prefix))) ||
+    (people.size > 0 && about.customers.some((customer) => people.has(customer)));
 }
 
 function doesSomething(rule: FaultRule): boolean {

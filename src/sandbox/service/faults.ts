@@ -34,13 +34,21 @@ export interface StatusFault {
   readonly carriedOut?: boolean;
 }
 
-/** Some requests are answered wrongly. */
+/** Some requests are answered wrongly. Where a `StatusFault` strikes the same request, its status and headers go with this body. */
 export interface AnswerFault {
   readonly as: BrokenAnswerName;
   /** 0 to 1; default 1. */
   readonly share?: number;
-  /** Default: as docs/sandbox.md says for each kind. */
+  /** Default: as docs/sandbox.md says for each kind; never with a status from 300 on. */
   readonly carriedOut?: boolean;
+}
+
+/** Whom a rule is for: a request that speaks of any of these, a PATCH among others. */
+export interface Only {
+  readonly transIds?: readonly string[];
+  /** Beginnings of trans_ids. */
+  readonly transIdPrefixes?: readonly string[];
+  readonly customers?: readonly string[];
 }
 
 /** What is done to a request that is struck, and which requests those are. Milliseconds, 600000 at most; shares from 0 to 1. */
@@ -65,7 +73,7 @@ export interface FaultRule {
   readonly dripMs: number;
   readonly operations: readonly Operation[];
   /** Only requests that speak of one of these; null: any. */
-  readonly only: { readonly transIds?: readonly string[]; readonly customers?: readonly string[] } | null;
+  readonly only: Only | null;
   /** This share of them. */
   readonly share: number;
   /** Only so many of them, then never again; null: no end. */
@@ -173,12 +181,12 @@ const limited: Fields = { code: wholeFrom(400, 599, 'a status'), retryAfter };
 /** Shorter ones would starve the machine, not the client. */
 const byteMs = either(wholeFrom(0, 0), numberFrom(1, 60_000, '0, or milliseconds'));
 
-const isSubjects = objectOf({ transIds: texts, customers: texts });
+const isSubjects = objectOf({ transIds: texts, transIdPrefixes: texts, customers: texts });
 
 function isOnly(value: unknown, path: string): string | null {
   const defect = isSubjects(value, path);
   if (defect !== null || Object.keys(value as object).length > 0) return defect;
-  return `${path} must have transIds or customers`;
+  return `${path} must have transIds, transIdPrefixes or customers`;
 }
 
 const RULE_FIELDS: Fields = {

@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Socket } from 'node:net';
 import { type Clock } from '../../kernel/clock.ts';
-import { type Answer } from './answer.ts';
+import { type Answer, type Wire } from './answer.ts';
 import { type Strike } from './fault-plan.ts';
 
 /** How answers leave: at once and as HTTP wants it, or slowly, or brokenly. */
@@ -21,50 +22,86 @@ export function write(response: ServerResponse, answer: Answer): void {
 
 /** Lets an answer leave as the strike has it. */
 export function leave(leaving: Leaving): void {
-  const { response, answer, strike, before } = leaving;
-  if (strike.reset) {
-    response.socket?.resetAndDestroy();
-    return;
-  }
-  switch (answer.wire ?? 'plain') {
-    case 'hang':
-      return;
-    case 'close':
-      response.socket?.destroy();
-      return;
-    case 'truncated':
-      truncate(leaving);
-      return;
-    case 'not_http':
-      before();
-      response.socket?.end('\u0000\u0001 this is not HTTP\r\n\r\n');
-      return;
-    case 'plain':
-      break;
-  }
-  if (strike.slowHeadersMs > 0) writeHeadersSlowly(leaving);
-  else if (strike.slowBodyMs > 0 || strike.dripMs > 0) writeBodySlowly(leaving);
-  else {
-    before();
-    write(response, answer);
-  }
+  const { response, answer, strike } = leaving;
+  if (strike.reset) response.socket?.resetAndDestroy();
+  else WIRES[answer.wire ?? 'plain'](leaving);
 }
 
-function headersOf({ status, body, headers, declaredBytes }: Answer): Record<string, string> {
+const WIRES: Readonly<Record<Wire, (leaving: Leaving) => void>> = {
+  plain: (leaving) => {
+    const { response, answer, strike, before } = leaving;
+    if (strike.slowHeadersMs > 0) writeHeadersSlowly(leaving);
+    else if (strike.slowBodyMs > 0 || strike.dripMs > 0) writeBodySlowly(leaving);
+    else {
+      before();
+      write(response, answer);
+    }
+  },
+  hang: () => {},
+  trickle,
+  close: ({ response }) => {
+    response.socket?.destroy();
+  },
+  truncated: (leaving) => {
+    cutAfter(leaving, halfOf(leaving.answer), (socket) => socket.destroy());
+  },
+  reset_midway: (leaving) => {
+    cutAfter(leaving, halfOf(leaving.answer), (socket) => socket.resetAndDestroy());
+  },
+  chunked: ({ response, answer, before }) => {
+    const half = halfOf(answer);
+    before();
+    response.writeHead(answer.status, headersOf(answer));
+    response.write(half);
+    response.end(Buffer.from(answer.body).subarray(half.length));
+  },
+  chunked_cut: (leaving) => {
+    cutAfter(leaving, Buffer.from(leaving.answer.body), (socket) => socket.destroy());
+  },
+  not_http: ({ response, before }) => {
+    before();
+    response.socket?.end('\u0000\u0001 this is not HTTP\r\n\r\n');
+  },
+};
+
+function headersOf({ status, body, headers, declaredBytes, wire }: Answer): Record<string, string> {
+  // RFC 9110, 8.6: none with 204. RFC 9112, 6.1: none with chunks, which Node makes where there is none.
+  const hasLength = status !== 204 && wire !== 'chunked' && wire !== 'chunked_cut' && wire !== 'trickle';
   return {
     'content-type': 'application/json',
-    // RFC 9110, 8.6: none with 204.
-    ...(status === 204 ? {} : { 'content-length': String(declaredBytes ?? Buffer.byteLength(body)) }),
+    ...(hasLength ? { 'content-length': String(declaredBytes ?? Buffer.byteLength(body)) } : {}),
     ...headers,
   };
 }
 
-function truncate({ response, answer, before }: Leaving): void {
-  const body = Buffer.from(answer.body);
+function halfOf({ body }: Answer): Buffer {
+  const whole = Buffer.from(body);
+  return whole.subarray(0, Math.ceil(whole.length / 2));
+}
+
+/** Ends the connection once the headers and this much of the body are written. */
+function cutAfter({ response, answer, before }: Leaving, part: Buffer, cut: (socket: Socket) => void): void {
   before();
   response.writeHead(answer.status, headersOf(answer));
-  response.write(body.subarray(0, Math.ceil(body.length / 2)), () => {
-    response.socket?.destroy();
+  response.flushHeaders();
+  response.write(part, () => {
+    if (response.socket !== null) cut(response.socket);
+  });
+}
+
+const TRICKLE_MS = 1000;
+
+/** Never ends by itself. */
+function trickle({ response, answer, clock }: Leaving): void {
+  response.writeHead(answer.status, headersOf(answer));
+  response.flushHeaders();
+  const next = (): void => {
+    response.write(' ');
+    cancel = clock.after(TRICKLE_MS, next);
+  };
+  let cancel = clock.after(TRICKLE_MS, next);
+  response.once('close', () => {
+    cancel();
   });
 }
 
