@@ -1,5 +1,5 @@
 import { type Config } from '../config/config.ts';
-import { behindFloodgates } from '../dead-letters/floodgated.ts';
+import { guarded } from '../dead-letters/guarded.ts';
 import { createDeadLetters } from '../dead-letters/writer.ts';
 import { createCardGuard } from '../screening/card-guard.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../edges/kafka/admin.ts';
@@ -302,7 +302,7 @@ class Connector {
   async #read(parts: ReadingParts): Promise<void> {
     const { flows, kafka, registry, writer, fence, cluster } = parts;
     const { draw } = this.#options;
-    const { kafka: group, topics, account, buffer, commitIntervalMs, scoring, parkPositions } = this.#config;
+    const { kafka: group, topics, account, buffer, commitIntervalMs, scoring, deadLetterOffsets } = this.#config;
     const clock = this.#clock;
     const emit = this.#emit;
     const source = createKafkaSource({
@@ -333,7 +333,7 @@ class Connector {
     const engine = new Engine({
       source,
       flows: flows.byTopic,
-      deadLetters: behindFloodgates(letters, flows.gates),
+      deadLetters: guarded(letters, flows.gates),
       schemas: registry,
       clock,
       draw,
@@ -341,7 +341,7 @@ class Connector {
       commitIntervalMs,
       clusterHash: clusterHashOf(cluster.id),
       nonce: createNonce(draw),
-      parked: parkPositions,
+      parked: deadLetterOffsets,
       tracing: this.#tracing ?? undefined,
       onGap: group.onOffsetGap,
       barrierMs: barrierMs(group.sessionTimeoutMs),

@@ -5,7 +5,7 @@ import { decodeRecord } from '../flows/decode.ts';
 import { type Clock, type Draw } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { Fault } from '../kernel/fault.ts';
-import { type Letter, LETTERS, type Settlement, SKIPS } from '../kernel/outcome.ts';
+import { type Letter, letterRow, type Settlement, SKIPS } from '../kernel/outcome.ts';
 import { type Mapping } from '../mapping/mapper.ts';
 import { isTooDeep, parseKeepingNumbers } from '../mapping/tokens.ts';
 import { type Exchange, type ScreeningApi } from '../resilience/ports.ts';
@@ -80,6 +80,7 @@ const NO_SIGNALS: EngineSignals = {
   hurry: () => undefined,
   position: () => null,
   oldestHeldMs: () => null,
+  bufferFill: () => 0,
 };
 
 /** Says what the flow itself makes of a record, up to the request, which is kept and not sent. */
@@ -113,7 +114,7 @@ export async function explainRecord(bytes: Buffer, parts: ExplainParts): Promise
   const { item } = reading;
   const lane = flow.lane(item, record);
   const tenure = { epoch: 1, phase: 'owned' } as const;
-  const step = await flow.run({ record, item, attempt: 1, carry: undefined, tenure });
+  const step = await flow.run({ record, item, attempt: 1, carry: undefined, tenure, lane, ordinal: 0 });
   const known = { ...seen, transId: lane, lane };
   findings.push(...judge(name, decoded.do === 'object' ? decoded.value : {}));
   const [request] = sent;
@@ -186,7 +187,7 @@ function endOf(end: Settlement): Pick<Explanation, 'outcome' | 'why'> {
 }
 
 function whyOf({ reason, detail }: Letter): NonNullable<Explanation['why']> {
-  return { code: reason, detail: detail ?? null, ...LETTERS[reason] };
+  return { code: reason, detail: detail ?? null, ...letterRow(reason) };
 }
 
 /** Of the fields that are made, each with where it comes from; numbers as they are written. */

@@ -13,8 +13,8 @@ import { type Emit } from '../kernel/emit.ts';
 import { type Fence } from '../kernel/fence.ts';
 import { type Tracing } from '../kernel/tracing.ts';
 import { type Mapping } from '../mapping/mapper.ts';
+import { Attribution } from '../resilience/attribution.ts';
 import { Caller } from '../resilience/caller.ts';
-import { Floodgate } from '../resilience/floodgate.ts';
 import { Gate } from '../resilience/gate.ts';
 import { ConcurrencyLimit } from '../resilience/limit.ts';
 import { type ScreeningApi } from '../resilience/ports.ts';
@@ -104,7 +104,7 @@ export function serviceConnectOf({ service }: Config, secrets: Secrets, parts: C
 
 /** The same on a client that the caller has made. */
 export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api'> {
-  const { config, clock, emit } = parts;
+  const { config, clock, draw, emit } = parts;
   const { flows, topics, service, scoring, sync } = config;
   let scoringFlow: ScoringFlow | null = null;
   let syncFlow: SyncFlow | null = null;
@@ -118,8 +118,16 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
   const { maxRequestsPerSecond: perSecond } = service;
   const bucket = perSecond === null ? null : new TokenBucket(perSecond, clock.monotonicMs());
   const gateOf = (scope: string, limit: ConcurrencyLimit | null = null): Gate => {
-    const floodgate = new Floodgate(config.floodgateMaxShare, clock.monotonicMs());
-    return new Gate({ scope, floodgate, bucket, limit, clock, emit });
+    const { maxAttempts, refuseAfterMs } = scoring;
+    const nowMs = clock.monotonicMs();
+    const attribution = new Attribution({
+      maxAttempts,
+      refuseAfterMs,
+      maxShare: config.deadLetterMaxShare,
+      draw,
+      nowMs,
+    });
+    return new Gate({ scope, attribution, bucket, limit, clock, emit });
   };
   const byTopic = new Map<string, Flow<unknown, unknown>>();
   const gates = new Map<string, Gate>();
@@ -160,7 +168,6 @@ function createScoring(parts: WireParts, { api, alignment, gate }: Shared): Scor
   return new ScoringFlow({
     caller: new Caller({ api, concurrency, gate, clock }),
     gate,
-    suspicion: config.scoring,
     concurrency,
     ordering,
     scoreOnRefusal,

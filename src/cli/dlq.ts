@@ -10,7 +10,7 @@ import { canDraw, wantsColour } from '../edges/system/screen.ts';
 import { createStatusLine } from '../edges/system/status-line.ts';
 import { systemUser } from '../edges/system/user.ts';
 import { Fault } from '../kernel/fault.ts';
-import { LETTERS } from '../kernel/outcome.ts';
+import { isLetterCode } from '../kernel/outcome.ts';
 import { type Cli, type CliTerminal } from './cli.ts';
 import { configSource } from './config.ts';
 import { wholeNumber } from './number.ts';
@@ -160,7 +160,7 @@ function rangeOf({ from = 'earliest', to = 'latest' }: Range): { readonly from: 
 }
 
 function filterOf({ reason, transId, limit }: Filter): Pick<RedriveArguments, 'reason' | 'transIds' | 'limit'> {
-  if (reason !== undefined && !Object.hasOwn(LETTERS, reason))
+  if (reason !== undefined && !isLetterCode(reason))
     throw new Fault('USAGE', `--reason: ${JSON.stringify(reason)} is no reason; docs/codes.md has them all.`);
   return { reason: reason ?? null, transIds: new Set(transId), limit: limit ?? null };
 }

@@ -44,7 +44,7 @@ export interface Config {
     readonly onOffsetGap: 'earliest' | 'stop';
   };
   /** `topic:partition:offset` of records that become dead letters when they are read. */
-  readonly parkPositions: ReadonlySet<string>;
+  readonly deadLetterOffsets: ReadonlySet<string>;
   readonly topics: {
     readonly created: string;
     readonly authorized: string;
@@ -86,8 +86,8 @@ export interface Config {
     readonly maxAttempts: number;
     readonly refuseAfterMs: number;
   };
-  /** 1: the floodgate is off. */
-  readonly floodgateMaxShare: number;
+  /** Of dead letters among all that ends; 1: no guard. */
+  readonly deadLetterMaxShare: number;
   readonly sync: {
     readonly batchMaxRecords: number;
     readonly batchMaxBytes: number;
@@ -169,7 +169,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       onOffsetGap: values.KAFKA_OFFSET_GAP,
       ...kafkaSecurityOf(values, files.texts),
     },
-    parkPositions: new Set(values.PARK_POSITIONS),
+    deadLetterOffsets: new Set(values.DEAD_LETTER_OFFSETS),
     topics: {
       created: values.TOPIC_CREATED,
       authorized: values.TOPIC_AUTHORIZED,
@@ -203,7 +203,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       maxAttempts: values.SCORING_MAX_ATTEMPTS,
       refuseAfterMs: values.SCORING_REFUSE_AFTER_MS,
     },
-    floodgateMaxShare: values.FLOODGATE_MAX_SHARE,
+    deadLetterMaxShare: values.DEAD_LETTER_MAX_SHARE,
     sync: {
       batchMaxRecords: values.SYNC_BATCH_MAX_RECORDS,
       batchMaxBytes: values.SYNC_BATCH_MAX_BYTES,

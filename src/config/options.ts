@@ -96,7 +96,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     absent: 'earliest',
     doc: 'Where the committed offset of a partition is not in the log any more: read on, or hold the partition until somebody has looked. Both say what is missing.',
   }),
-  PARK_POSITIONS: list({
+  DEAD_LETTER_OFFSETS: list({
     accepts: '`topic:partition:offset`, comma separated',
     pattern: /^[\w.-]{1,249}:\d{1,9}:\d{1,19}$/,
     doc: 'Records that an operator wants out of the way: they become dead letters when they are read.',
@@ -205,9 +205,9 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     absent: 300_000,
     doc: 'And not before those attempts have gone on for this long.',
   }),
-  FLOODGATE_MAX_SHARE: share({
+  DEAD_LETTER_MAX_SHARE: share({
     absent: 0.05,
-    doc: 'More dead letters than this share of the records of five minutes (of 100 at least) hold a flow until a probe succeeds, as 10 refusals in a row do. 1: neither holds it.',
+    doc: 'The share of records that may become dead letters by a single answer, or because they cannot be read: every success earns it, and 20 may follow one another. Beyond it none does for 5 minutes; other records go on. 1: no limit.',
   }),
   SCORE_ON_REFUSAL: flag({
     absent: true,

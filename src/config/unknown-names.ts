@@ -9,13 +9,19 @@ const PREFIXES = [
   'SCORING_',
   'SYNC_',
   'CARD_GUARD_',
-  'FLOODGATE_',
+  'DEAD_LETTER_',
   'BUFFER_',
   'WEBHOOK_',
   'OPS_',
 ] as const;
 /** Common elsewhere (`COMMIT_SHA`): a name with one of these counts only if it looks like a misspelt option. */
-const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'MAPPING_', 'PARK_', 'RECORD_', 'SCORE_'] as const;
+const SHARED_PREFIXES = ['COMMIT_', 'CONFIG_', 'DRAIN_', 'MAPPING_', 'RECORD_', 'SCORE_'] as const;
+
+/** Options that have another name now: whoever sets the old one relies on it. */
+const RENAMED: Readonly<Record<string, string>> = {
+  FLOODGATE_MAX_SHARE: 'DEAD_LETTER_MAX_SHARE',
+  PARK_POSITIONS: 'DEAD_LETTER_OFFSETS',
+};
 
 /**
  * Names that look like TLS, SASL or proxy options and are none: set all the same they are refused, because who sets them
@@ -65,6 +71,11 @@ export function judgeUnknownNames(env: Readonly<Record<string, string | undefine
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (value === undefined || value === '' || known.includes(name) || isServiceLink(name, value)) continue;
+    const renamed = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined;
+    if (renamed !== undefined) {
+      problems.push(`${name}: this option is called ${renamed} now; set that one instead.`);
+      continue;
+    }
     const ours = PREFIXES.some((prefix) => name.startsWith(prefix));
     if (!ours && !SHARED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     const meant = known.find((each) => editDistance(name, each) <= LOOKS_LIKE);

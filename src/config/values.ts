@@ -34,7 +34,7 @@ export interface Values extends TracingValues {
   readonly KAFKA_START_FROM: string;
   readonly KAFKA_ASSIGNOR: 'co-partitioned-sticky' | 'round-robin';
   readonly KAFKA_OFFSET_GAP: 'earliest' | 'stop';
-  readonly PARK_POSITIONS: readonly string[];
+  readonly DEAD_LETTER_OFFSETS: readonly string[];
   readonly TOPIC_CREATED: string;
   readonly TOPIC_AUTHORIZED: string;
   readonly TOPIC_REVIEWS: string;
@@ -62,7 +62,7 @@ export interface Values extends TracingValues {
   readonly SCORING_ORDERING: Ordering;
   readonly SCORING_MAX_ATTEMPTS: number;
   readonly SCORING_REFUSE_AFTER_MS: number;
-  readonly FLOODGATE_MAX_SHARE: number;
+  readonly DEAD_LETTER_MAX_SHARE: number;
   readonly SCORE_ON_REFUSAL: boolean;
   readonly RECORD_MAX_BYTES: number;
   readonly MAPPING_FILE: string | null;

@@ -1,7 +1,6 @@
-import { LETTERS } from '../kernel/outcome.ts';
+import { isLetterCode, letterRow } from '../kernel/outcome.ts';
 import { formatRfc3339 } from '../screening/rfc3339.ts';
 import { printable } from './printable.ts';
-import { isReason } from './read-letter.ts';
 
 /** The letters of one reason. */
 export interface ReasonGroup {
@@ -87,7 +86,7 @@ export class LetterTally {
 
   list(topic: string, isCut: boolean): LetterList {
     const reasons = [...this.#groups].map(([reason, { letters, withheld, firstMs, lastMs, example }]) => {
-      const { means, mend } = isReason(reason) ? LETTERS[reason] : UNKNOWN;
+      const { means, mend } = isLetterCode(reason) ? letterRow(reason) : UNKNOWN;
       return { reason, letters, withheld, first: timeOf(firstMs), last: timeOf(lastMs), example, means, mend };
     });
     reasons.sort((one, other) => other.letters - one.letters || (one.reason < other.reason ? -1 : 1));

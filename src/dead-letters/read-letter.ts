@@ -1,5 +1,4 @@
 import { type RecordHeaders, type SourceRecord } from '../engine/ports.ts';
-import { type LetterCode, LETTERS } from '../kernel/outcome.ts';
 import { parseRfc3339 } from '../screening/rfc3339.ts';
 
 /** Where what is in a letter came from. */
@@ -52,11 +51,6 @@ export function readLetter({ headers }: Pick<SourceRecord, 'headers'>): LetterFa
     source,
     isWithheld: of('value') === 'withheld',
   };
-}
-
-/** Whether a text is a reason of this version's table. */
-export function isReason(text: string): text is LetterCode {
-  return Object.hasOwn(LETTERS, text);
 }
 
 /** The text of a header that occurs once; null: there is none. */

@@ -1,8 +1,8 @@
 import { type RecordHeaders, type SourceRecord } from '../engine/ports.ts';
-import { LETTERS } from '../kernel/outcome.ts';
+import { isLetterCode, letterRow } from '../kernel/outcome.ts';
 import { formatRfc3339Millis } from '../screening/rfc3339.ts';
 import { printable, printableBytes } from './printable.ts';
-import { isReason, type LetterFacts, readLetter } from './read-letter.ts';
+import { type LetterFacts, readLetter } from './read-letter.ts';
 import { redact, type RedactedField, shownId, withoutAddresses, withoutQuotes } from './redact.ts';
 
 /** What a letter's value was read as. */
@@ -96,8 +96,8 @@ export function showLines(shown: ShownLetter): readonly string[] {
 
 function shownFacts(facts: LetterFacts): ShownFacts {
   const { reason, isWithheld, source, ...texts } = facts;
-  const { means, mend } = isReason(reason)
-    ? LETTERS[reason]
+  const { means, mend } = isLetterCode(reason)
+    ? letterRow(reason)
     : { means: 'This version does not know the reason.', mend: 'Look it up in the version that wrote the letter.' };
   return {
     reason: printable(reason),

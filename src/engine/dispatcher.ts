@@ -8,7 +8,7 @@ import { Fifo } from './fifo.ts';
 import { HoldBook } from './hold-book.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import { type Partition } from './partition.ts';
-import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
+import { type DeadLetters, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { type Standing } from './standing.ts';
 import { Waits } from './waits.ts';
 
@@ -58,6 +58,11 @@ export class Dispatcher {
   readonly #clock: Clock;
   readonly #outcomes: OutcomeCounts;
   readonly #round = new Fifo<Partition>();
+  /** Records that were tried before and are due again, those due first in front. */
+  readonly #repeats = new Fifo<Entry>();
+  /** Heads of key queues that were tried and have not ended. */
+  #failing = 0;
+  #keyQueues = 0;
   /** Partitions with ready records that need no room. */
   readonly #writing = new Set<Partition>();
   #kept = 0;
@@ -81,7 +86,9 @@ export class Dispatcher {
   added(entry: Entry): void {
     this.buffered += 1;
     this.bufferedBytes += entry.bytes;
-    if (entry.state === 'ready') this.#join(entry.tenure);
+    if (entry.state !== 'ready') return;
+    this.#keyQueues += 1;
+    this.#join(entry.tenure);
   }
 
   /** Counts a record that has ended when it was read. */
@@ -108,6 +115,15 @@ export class Dispatcher {
     this.#pumping = true;
     const nowMs = (this.#askedMs = this.#clock.monotonicMs());
     this.#startWrites();
+    if (this.flow.isProbing === true) this.#startProbe(nowMs);
+    if (this.flow.isProbing !== true) {
+      this.#startRepeats(nowMs);
+      this.#startUntried(freed, nowMs);
+    }
+    this.#pumping = false;
+  }
+
+  #startUntried(freed: Partition | null, nowMs: number): void {
     if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
       this.#kept += 1;
       this.#startNext(freed, nowMs);
@@ -121,7 +137,36 @@ export class Dispatcher {
         this.#kept = 0;
       } else partition.inRound = false;
     }
-    this.#pumping = false;
+  }
+
+  #startRepeats(nowMs: number): void {
+    for (let entry = this.#repeats.peek(); entry !== undefined; entry = this.#repeats.peek()) {
+      const isLost = entry.tenure.phase === 'lost';
+      if (!isLost && (this.flow.repeatRoom?.(nowMs, this.#untriedWaits()) ?? 0) <= 0) return;
+      this.#repeats.shift();
+      if (!isLost) this.#run(entry);
+    }
+  }
+
+  /** Starts the newest head of a key queue that was not tried yet: it is the least likely to have a part in what fails. */
+  #startProbe(nowMs: number): void {
+    let newest: Partition | undefined;
+    for (const partition of this.#round) {
+      const at = partition.mayStart ? (partition.peekNewest()?.record.timestampMs ?? -1) : -Infinity;
+      if (at > (newest?.peekNewest()?.record.timestampMs ?? -Infinity)) newest = partition;
+    }
+    if (newest === undefined) {
+      if ((this.#repeats.size > 0 || this.#waits.isWaiting) && !this.#waits.hasBlocked) this.flow.noneUntried?.(nowMs);
+    } else if (this.flow.room(nowMs) > 0) {
+      const entry = newest.takeNewest();
+      if (entry !== undefined) this.#start(entry, nowMs);
+    }
+  }
+
+  /** Whether a record that was not tried yet could start. */
+  #untriedWaits(): boolean {
+    for (const partition of this.#round) if (partition.mayStart) return true;
+    return false;
   }
 
   /** What only has to be written waits for nothing that ails the service, nor for records that do. */
@@ -156,8 +201,8 @@ export class Dispatcher {
   }
 
   /** Lets records that wait for one of these causes be asked again sooner; a wait that ends before is not made longer. */
-  hurry(causes: readonly HoldCause[], which: Parameters<EngineSignals['hurry']>[1]): void {
-    this.#waits.hurry(causes, which, this.#clock.monotonicMs());
+  hurry(causes: readonly HoldCause[], withinMs: number): void {
+    this.#waits.hurry(causes, withinMs, this.#clock.monotonicMs());
   }
 
   /** Takes a partition's records out of every wait; called before the partition forgets them. */
@@ -165,6 +210,8 @@ export class Dispatcher {
     const nowMs = this.#clock.monotonicMs();
     for (const head of partition.heads()) {
       this.#waits.remove(head);
+      this.#keyQueues -= 1;
+      this.#markRepeat(head, false);
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
@@ -178,6 +225,14 @@ export class Dispatcher {
   rejoin(partition: Partition): void {
     this.#join(partition);
     this.pump();
+  }
+
+  /** Names what has lasted long enough to be worth a line; called now and then. */
+  review(nowMs: number): void {
+    // A full buffer alone is ordinary back-pressure, and while no call goes out that is the reason.
+    const isStuck = this.full && this.#failing * 2 > this.#keyQueues && this.flow.isProbing !== true;
+    this.holds.set('too_many_failing', isStuck ? this.#failing : 0, nowMs);
+    this.holds.review(nowMs);
   }
 
   status(): Omit<FlowStatus, keyof Standing | 'topic'> {
@@ -208,19 +263,23 @@ export class Dispatcher {
     }
     if (this.flow.room(nowMs) <= 0) return false;
     partition.takeReady();
+    this.#start(entry, nowMs);
+    return true;
+  }
+
+  #start(entry: Entry, nowMs: number): void {
     let why: HoldCause | null;
     try {
       why = entry.attempt === 1 ? this.flow.mayStart(entry, nowMs) : null;
     } catch (error) {
       this.#broke(entry, error);
-      return true;
+      return;
     }
     if (why !== null) this.#block(entry, why, nowMs);
     else {
       if (entry.beganMs < 0) entry.beganMs = nowMs;
       this.#run(entry);
     }
-    return true;
   }
 
   #run(entry: Entry): void {
@@ -309,6 +368,7 @@ export class Dispatcher {
         if (step.carry !== undefined) {
           entry.carry = step.carry;
           entry.answered = this.flow.isAnswered?.(step.carry) ?? false;
+          this.#markRepeat(entry, this.flow.isRepeat?.(step.carry) ?? false);
         }
         this.#wait(entry, step.why, step.forMs, step.error);
         return;
@@ -324,7 +384,9 @@ export class Dispatcher {
     this.#ended += 1;
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
+    this.#markRepeat(entry, false);
     const hadNext = entry.next !== null;
+    if (!hadNext) this.#keyQueues -= 1;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
     // Afterwards: a commit that is due now says that it has ended, too.
@@ -367,8 +429,18 @@ export class Dispatcher {
   }
 
   #resume(entry: Entry): void {
+    if (entry.isRepeat && entry.letter === null) {
+      entry.state = 'ready';
+      this.#repeats.push(entry);
+      return;
+    }
     entry.tenure.resume(entry);
     this.#join(entry.tenure);
+  }
+
+  #markRepeat(entry: Entry, isRepeat: boolean): void {
+    if (isRepeat !== entry.isRepeat) this.#failing += isRepeat ? 1 : -1;
+    entry.isRepeat = isRepeat;
   }
 
   #join(partition: Partition): void {

@@ -63,7 +63,7 @@ export class Engine implements SourceEvents {
       partitions: () => (this.#phase === 'joining' ? null : this.#partitions.values()),
       onInterval: () => {
         const nowMs = this.#clock.monotonicMs();
-        for (const dispatcher of this.#dispatchers.values()) dispatcher.holds.review(nowMs);
+        for (const dispatcher of this.#dispatchers.values()) dispatcher.review(nowMs);
       },
       onStall: (stalled) => {
         for (const dispatcher of this.#dispatchers.values()) {
@@ -224,9 +224,15 @@ export class Engine implements SourceEvents {
       wake: (lane) => {
         dispatcher.wake(lane);
       },
-      hurry: (causes, which) => {
-        dispatcher.hurry(causes, which);
+      hurry: (causes, withinMs) => {
+        dispatcher.hurry(causes, withinMs);
         this.#arm();
+      },
+      bufferFill: (of, partition) => {
+        const { partitionRecords, flowRecords, flowBytes } = this.#options.pressure;
+        const own = this.#partitions.get(nameOfPartition({ topic: of, partition }))?.buffered ?? 0;
+        const { buffered, bufferedBytes } = dispatcher;
+        return Math.max(own / partitionRecords, buffered / flowRecords, bufferedBytes / flowBytes);
       },
       changed: () => {
         dispatcher.pump();

@@ -21,6 +21,8 @@ export interface EntryParts {
   readonly lane: string;
   readonly index: number;
   readonly letter: Letter | null;
+  /** How many records of its assignment were read before it. */
+  readonly ordinal: number;
 }
 
 /** One record that is read and not settled; the job that its flow sees. */
@@ -31,12 +33,15 @@ export class Entry implements Job<unknown, unknown>, Due {
   readonly tenure: Partition;
   /** By which the tracker settles it. */
   readonly index: number;
+  readonly ordinal: number;
   readonly bytes: number;
   state: EntryState = 'ready';
   attempt = 1;
   carry: unknown = undefined;
   /** Whether what it carries was done outside already (`Flow.isAnswered`). */
   answered = false;
+  /** Whether it was tried before (`Flow.isRepeat`). */
+  isRepeat = false;
   span: RecordSpan | undefined = undefined;
   /** Set once the record's end is a dead letter that is not yet written. */
   letter: Letter | null;
@@ -62,6 +67,7 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.item = parts.item;
     this.lane = parts.lane;
     this.index = parts.index;
+    this.ordinal = parts.ordinal;
     this.letter = parts.letter;
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
   }

@@ -34,6 +34,28 @@ export class Fifo<T> {
     return link.item;
   }
 
+  *[Symbol.iterator](): Generator<T, void> {
+    for (let link = this.#first; link !== null; link = link.next) yield link.item;
+  }
+
+  /** The one that came last. */
+  peekLast(): T | undefined {
+    return this.#last?.item;
+  }
+
+  /** Takes the one that came last; O(n). */
+  takeLast(): T | undefined {
+    const last = this.#last;
+    if (last === null) return undefined;
+    let before: Link<T> | null = null;
+    for (let link = this.#first; link !== null && link !== last; link = link.next) before = link;
+    if (before === null) this.#first = null;
+    else before.next = null;
+    this.#last = before;
+    this.#size -= 1;
+    return last.item;
+  }
+
   clear(): void {
     this.#first = null;
     this.#last = null;

@@ -2,6 +2,7 @@ import { type Cancel, type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { nameOf } from '../kernel/fault.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
+import { positionOf } from '../kernel/position.ts';
 import { type Dispatcher } from './dispatcher.ts';
 import { type Partition } from './partition.ts';
 import { type Reading, type SchemaId, type Schemas, type SourceRecord } from './ports.ts';
@@ -148,8 +149,4 @@ export class Intake {
       void this.#fetch(partition, dispatcher, schema, pending);
     });
   }
-}
-
-function positionOf({ topic, partition, offset }: SourceRecord): string {
-  return `${topic}:${String(partition)}:${String(offset)}`;
 }

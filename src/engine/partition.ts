@@ -54,6 +54,8 @@ export class Partition implements Tenure, TopicPartition {
   readonly pauses = new Set<PauseReason>();
   /** Whether its dispatcher has it in the round of partitions with ready records. */
   inRound = false;
+  /** Records that were added. */
+  #added = 0;
   readonly #lanes = new Map<string, Entry>();
   readonly #resumed = new Fifo<Entry>();
   readonly #ready = new Fifo<Entry>();
@@ -86,8 +88,9 @@ export class Partition implements Tenure, TopicPartition {
   }
 
   /** Adds a record to its lane; ready at once if the lane was empty. */
-  add(parts: EntryParts): Entry {
-    const entry = new Entry(this, parts);
+  add(parts: Omit<EntryParts, 'ordinal'>): Entry {
+    const entry = new Entry(this, { ...parts, ordinal: this.#added });
+    this.#added += 1;
     this.buffered += 1;
     const head = this.#lanes.get(parts.lane);
     if (head === undefined) {
@@ -108,6 +111,15 @@ export class Partition implements Tenure, TopicPartition {
 
   takeReady(): Entry | undefined {
     return this.#resumed.shift() ?? this.#ready.shift();
+  }
+
+  /** The head of a key queue that became ready last; stays until `takeNewest`. */
+  peekNewest(): Entry | undefined {
+    return this.#ready.peekLast() ?? this.#resumed.peekLast();
+  }
+
+  takeNewest(): Entry | undefined {
+    return this.#ready.takeLast() ?? this.#resumed.takeLast();
   }
 
   /** The oldest record that needs no room of the flow. */

@@ -64,6 +64,9 @@ export interface Job<Item, Carry> {
   readonly attempt: number;
   readonly carry: Carry | undefined;
   readonly tenure: Tenure;
+  readonly lane: string;
+  /** How many records of its assignment were read before it, less those that are known to have ended. */
+  readonly ordinal: number;
   /** Absent: it is not traced. */
   readonly span?: RecordSpan | undefined;
 }
@@ -72,16 +75,12 @@ export interface Job<Item, Carry> {
 export interface EngineSignals {
   /** The head of this lane, if it waits, may be asked again now. */
   wake(lane: string): void;
-  /**
-   * Records that wait for one of these causes may be asked again sooner: all of them, within `withinMs`, or at once the
-   * one that would be asked first.
-   */
-  hurry(
-    causes: readonly HoldCause[],
-    which: { readonly all: true; readonly withinMs: number } | { readonly all: false },
-  ): void;
+  /** Records that wait for one of these causes may be asked again sooner: within `withinMs`. */
+  hurry(causes: readonly HoldCause[], withinMs: number): void;
   /** `room`, `due` or what `mayStart` depends on has changed outside of a step. */
   changed(): void;
+  /** From 0 to 1: how much is in use of what may be kept in memory, of the flow or of this partition, whichever is more. */
+  bufferFill(topic: string, partition: number): number;
   /** How far the partitions of a topic owned here have been read; null: not owned here. */
   position(topic: string, partition: number): Position | null;
   /** Timestamp (ms since 1970) of the first record of this lane that is held, waiting or running, in an owned partition of the topic; null: none is. */
@@ -111,6 +110,14 @@ export interface Flow<Item, Carry> {
   mayStart(job: Job<Item, Carry>, nowMs: number): HoldCause | null;
   /** How many steps may start now: what the gate has free. So p-limit never queues. */
   room(nowMs: number): number;
+  /** Whether a record that carries this was tried before. Repeats start before untried records, as long as `repeatRoom` lets them. Absent: the order of the log alone counts. */
+  isRepeat?(carry: Carry): boolean;
+  /** How many repeats may start now. `untriedWaits`: whether an untried record could start instead. */
+  repeatRoom?(nowMs: number, untriedWaits: boolean): number;
+  /** True: what has room is a probe. Then only an untried record starts, the newest head of a key queue. Absent: never. */
+  readonly isProbing?: boolean;
+  /** A probe is wanted, records wait, and none of them is untried. */
+  noneUntried?(nowMs: number): void;
   /** One step; never sleeps. A throw is a defect: the engine makes it a wait. */
   run(job: Job<Item, Carry>): Promise<Step<Carry>>;
   /**
@@ -257,6 +264,8 @@ export interface FlowStatus {
     readonly records: number;
     readonly sinceMs: number;
     readonly error: string;
+    /** Of the record that failed last, as `topic:partition:offset`; null: not known. */
+    readonly position: string | null;
   }[];
   /** Records that the service has answered and that wait for Kafka to take their score or letter. */
   readonly answered: number;

@@ -1,7 +1,6 @@
 import { type Draw } from '../kernel/clock.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { type Entry } from './entry.ts';
-import { type EngineSignals } from './ports.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 /** When a blocked key queue is asked again that nobody woke: doubling from the first to the last. */
@@ -17,6 +16,16 @@ export class Waits {
 
   constructor(draw: Draw) {
     this.#draw = draw;
+  }
+
+  /** Whether any waits for its time. */
+  get isWaiting(): boolean {
+    return this.#queue.size > 0;
+  }
+
+  /** Whether any is blocked: it was never tried. */
+  get hasBlocked(): boolean {
+    return this.#blocked.size > 0;
   }
 
   /** When the next one falls due; null: none waits. */
@@ -58,17 +67,11 @@ export class Waits {
   }
 
   /** Lets those that wait for one of these causes fall due sooner; a wait that ends before is not made longer. */
-  hurry(causes: readonly HoldCause[], which: Parameters<EngineSignals['hurry']>[1], nowMs: number): void {
-    const waiting = this.#queue
-      .list()
-      .filter(({ state, why }) => state === 'waiting' && why !== null && causes.includes(why));
-    if (which.all) {
-      for (const entry of waiting) this.#queue.moveUp(entry, nowMs + this.#draw() * which.withinMs);
-      return;
+  hurry(causes: readonly HoldCause[], withinMs: number, nowMs: number): void {
+    for (const entry of this.#queue.list()) {
+      if (entry.state === 'waiting' && entry.why !== null && causes.includes(entry.why))
+        this.#queue.moveUp(entry, nowMs + this.#draw() * withinMs);
     }
-    let first = waiting[0];
-    for (const entry of waiting) if (first === undefined || entry.dueMs < first.dueMs) first = entry;
-    if (first !== undefined) this.#queue.moveUp(first, nowMs);
   }
 
   #unblock(entry: Entry): void {

@@ -17,7 +17,13 @@ export interface EventFields {
   stopped: { readonly afterMs: number; readonly unfinished: number };
   fatal: { readonly code: FaultCode; readonly message: string };
 
-  hold_started: { readonly cause: HoldCause; readonly scope: string; readonly error: string };
+  hold_started: {
+    readonly cause: HoldCause;
+    readonly scope: string;
+    readonly error: string;
+    /** Of a record that fails. */
+    readonly position?: string;
+  };
   hold_ended: { readonly cause: HoldCause; readonly scope: string; readonly afterMs: number };
 
   fell_behind: { readonly flow: string; readonly behindMs: number };

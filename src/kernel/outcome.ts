@@ -9,6 +9,11 @@ interface Row {
   readonly mend: string;
 }
 
+interface HoldRow extends Row {
+  /** Only some records wait for it: their flow goes on. */
+  readonly partial?: true;
+}
+
 /** Why a record became a dead letter (`dlq.reason`). */
 export const LETTERS = {
   bad_framing: {
@@ -64,22 +69,29 @@ export const LETTERS = {
     means: 'The transaction of this update was refused, so the service knows of nothing to link it to.',
     mend: 'See the letter of the transaction; send that one again first, then this.',
   },
-  status_400: {
-    means: 'The service refused this record with 400.',
-    mend: 'See dlq.service_error; mend the data and send it again.',
-  },
-  status_413: { means: 'The service refused this record alone as too large (413).', mend: 'Send a smaller record.' },
-  status_422: {
-    means: 'The service refused this record with 422.',
-    mend: 'See dlq.service_error; mend the data and send it again.',
-  },
-  status_500: {
-    means: 'The service answered this record with 500, again and again, while it worked for others.',
-    mend: 'Show the service the transaction; send it again when it is mended.',
+  'status_<code>': {
+    means:
+      'The service answered this record with this status while it worked for others: 400, 413 and 422 count at once, every other status after it came again and again.',
+    mend: 'See dlq.service_error. Correct the data, or show the service the transaction; then send the record again.',
   },
   error_msg: {
     means: 'The service answered this record with an error_msg, again and again, while it worked for others.',
-    mend: 'See dlq.service_error; mend the data and send it again.',
+    mend: 'See dlq.service_error. Correct the data; then send the record again.',
+  },
+  unusable_answer: {
+    means:
+      'The service answered this record with 2xx and no JSON object, or with more than 1 MiB, again and again, while it worked for others. It may have carried it out.',
+    mend: 'Look the transaction up at the service before sending it again.',
+  },
+  timed_out: {
+    means:
+      'The service did not answer this record in time, again and again, while it answered others. It may have carried it out.',
+    mend: 'Look the transaction up at the service before sending it again: `dlq redrive --reason timed_out`.',
+  },
+  connection_failed: {
+    means:
+      'The connection was cut each time this record was sent, while others were answered. The service may have carried it out.',
+    mend: 'Look the transaction up at the service before sending it again: `dlq redrive --reason connection_failed`.',
   },
   rejected_by_service: {
     means: 'The answer to a batch refused this update under its trans_id.',
@@ -87,7 +99,7 @@ export const LETTERS = {
   },
   ambiguous_then_refused: {
     means:
-      'An earlier attempt may have been carried out, and the repeat was refused with 400, 409 or 422: it may already be scored.',
+      'An earlier attempt may have been carried out, and the repeat was refused with 400 or 422: it may already be scored.',
     mend: 'Look the transaction up at the service before sending it again.',
   },
   connector_fault: {
@@ -95,7 +107,7 @@ export const LETTERS = {
     mend: 'Report it with the value of dlq.detail.',
   },
   parked_by_operator: {
-    means: 'An operator named its position in PARK_POSITIONS.',
+    means: 'An operator named its position in DEAD_LETTER_OFFSETS.',
     mend: 'Look at it, and send it again when it is mended.',
   },
   webhook_unrecognised: {
@@ -106,6 +118,11 @@ export const LETTERS = {
 
 /** Why a record was passed over without a call. */
 export const SKIPS = {
+  already_scored: {
+    means:
+      'The service answered 409: it knows the transaction. A score record without a decision, with this code as its `failure`, says so.',
+    mend: 'Nothing: readers keep the decision that they have. After a kill -9 some are to be expected.',
+  },
   tombstone: { means: 'The record has no value (null).', mend: 'Nothing: compaction markers carry no payment.' },
   skip_when: {
     means: 'The rule `skip_when` of the mapping file says that this record is not for this connector.',
@@ -140,8 +157,7 @@ export const HOLDS = {
     mend: 'Look at the service; sending goes on by itself.',
   },
   service_refuses: {
-    means:
-      'The service refuses in a way that says nothing of a record (401 with a fresh session, 403, 404, redirects).',
+    means: 'The service refuses everybody (401 with a fresh session, 403, 404, redirects).',
     mend: 'Check SERVICE_BASE_URL and the rights of the account.',
   },
   credentials_refused: {
@@ -153,10 +169,22 @@ export const HOLDS = {
       'Sessions end soon after they begin: another user of the same credentials logs in, and each login ends the other.',
     mend: 'Give each program a user of its own.',
   },
-  floodgate: {
+  record_failing: {
     means:
-      'So many records would become dead letters that the cause is more likely the service, or a producer, than each of them.',
-    mend: 'Look at the newest letters and at what has changed. One record every 30 s is tried; the first success ends the hold. FLOODGATE_MAX_SHARE=1 turns it off.',
+      'The service fails for a record while it works for others. The record is tried again, and becomes a dead letter if it goes on failing; only records of its key wait.',
+    mend: 'Nothing at first. To end it sooner, name its position in DEAD_LETTER_OFFSETS.',
+    partial: true,
+  },
+  too_many_failing: {
+    means:
+      'More than half of the keys that are held in memory wait for a record that the service fails for, and no more can be read.',
+    mend: 'Look at what the failing records have in common. DEAD_LETTER_MAX_SHARE lets more of them become dead letters, DEAD_LETTER_OFFSETS names single ones.',
+  },
+  dead_letter_guard: {
+    means:
+      'So many records would become dead letters that the cause is more likely the service, or a producer, than each of them. For 5 minutes none does; other records go on.',
+    mend: 'Look at the newest dead letters and at what has changed. DEAD_LETTER_MAX_SHARE=1 turns the guard off.',
+    partial: true,
   },
   start_position: {
     means:
@@ -180,11 +208,34 @@ export const HOLDS = {
     means: 'The connector failed on a record and tries it again.',
     mend: 'Report it with the log line `flow_broken`.',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, HoldRow>;
 
-export type LetterCode = keyof typeof LETTERS;
+export type LetterCode = Exclude<keyof typeof LETTERS, 'status_<code>'> | `status_${number}`;
 export type SkipRule = keyof typeof SKIPS;
 export type HoldCause = keyof typeof HOLDS;
+
+const STATUS_CODE = /^status_[1-5]\d\d$/;
+
+/** Whether a reason code is an HTTP status of the service. */
+export function isStatusCode(code: string): boolean {
+  return STATUS_CODE.test(code);
+}
+
+/** Whether a text is a reason code of dead letters. */
+export function isLetterCode(text: string): text is LetterCode {
+  return STATUS_CODE.test(text) || (Object.hasOwn(LETTERS, text) && text !== 'status_<code>');
+}
+
+/** What a reason code means and what to do about it. */
+export function letterRow(code: LetterCode): { readonly means: string; readonly mend: string } {
+  return LETTERS[STATUS_CODE.test(code) ? 'status_<code>' : (code as keyof typeof LETTERS)];
+}
+
+/** Whether only some records of a flow wait for this cause, so that the flow itself goes on. */
+export function isPartial(cause: HoldCause): boolean {
+  const row: HoldRow = HOLDS[cause];
+  return row.partial === true;
+}
 
 /** Why a dead letter was written: what its `dlq.` headers say. Stable codes and masked text only, no personal data. */
 export interface Letter {

@@ -1,6 +1,5 @@
 import { type HoldCause } from '../kernel/outcome.ts';
 import { type BreakerReport, type BreakerState } from './ports.ts';
-import { SlidingCount } from './sliding-count.ts';
 
 /** Why no session is to be had, whatever is sent. */
 export type NoSessionCause = Extract<
@@ -8,33 +7,44 @@ export type NoSessionCause = Extract<
   'credentials_refused' | 'sessions_displace_each_other' | 'service_refuses'
 >;
 
+/** What a failed call blames on the service, should it turn out to be the service's fault. */
+export type FailureCause = 'service_down' | 'service_refuses';
+
 /**
- * What a call says of the service's health. `ok`: it answered and knew what to do, be it by refusing the record.
- * `failed`: 429, 5xx, `error_msg`, no answer. `hold`: an answer that says nothing of the record (403, 404, redirects).
- * `no_session`: logins are refused or give no token, so no call can succeed. `void`: nothing was sent.
+ * How a call ended, as far as the service's health is concerned. `ok`: the service did what it was asked. `refused`: it
+ * refused the record (400, 409, 413, 422). `failed`: any other answer, or none. `no_session`: logins are refused or give no token,
+ * so no call can succeed. `void`: nothing was sent.
  */
-export type CallEnd = 'ok' | 'failed' | 'hold' | 'void' | { readonly do: 'no_session'; readonly why: NoSessionCause };
+export type CallEnd =
+  | { readonly do: 'ok' }
+  | { readonly do: 'refused' | 'failed'; readonly cause: FailureCause }
+  | { readonly do: 'no_session'; readonly cause: NoSessionCause }
+  | { readonly do: 'void' };
 
-const WINDOW = { spanMs: 10_000, slices: 10 };
-/** Fewer calls than this in the window prove nothing. */
-const LEAST_CALLS = 20;
-const OPEN_SHARE = 0.5;
-/** One answer that nobody can use may be one record's doing; so many in a row, without a success between, are not. */
-const HOLDS_IN_A_ROW = 3;
-const OPEN_FIRST_MS = 2_000;
-const OPEN_MOST_MS = 8_000;
-/** 2 s doubled this often is beyond the most. */
-const DOUBLINGS = 3;
-const OPEN_SYSTEMIC_MS = 60_000;
+/** Whose attempt a call was. */
+export interface CallOf {
+  /** The key queue of its record; of a batch, that of its first record. */
+  readonly key: string;
+  /** Whether nothing that it sends was sent before. */
+  readonly isFirst: boolean;
+}
+
+/** First attempts for so many different keys have to fail in a row: odd records are rarer, so it is the service. */
+const FAILED_KEYS = 20;
+const PROBE_FIRST_MS = 2_000;
+const PROBE_MAX_MS = 8_000;
+/** 2 s doubled this often reach the maximum. */
+const DOUBLINGS = 2;
 
 /**
- * Stops calling a service that does not work, and finds out when it works again. Time is an argument; nothing here waits.
+ * Stops calling a service that fails for everybody, and finds out when it works again. Only first attempts judge the
+ * service: repeats are mostly of odd records, and would accuse it for ever. Time is an argument; nothing here waits.
  *
  * | state | what is true | left by |
  * | --- | --- | --- |
- * | `closed` | calls go out and are counted over 10 s | half of at least 20 failed, 3 holds in a row, or no session → `open` |
- * | `open` | none goes out | the time of the probe → `half_open` |
- * | `half_open` | one call at a time goes out, the probe | its success → `closed`; its failure → `open`, for longer |
+ * | `closed` | calls go out; first attempts are watched | first attempts for 20 keys in a row failed, or no session → `open` |
+ * | `open` | none goes out | the time of the probe (2, 4, 8, 8 … s) → `half_open`; no untried record left → `closed` |
+ * | `half_open` | one first attempt goes out, the probe | its success → `closed`; its failure → `open`, for longer |
  *
  * Calls that began in an earlier state say nothing any more: they are not counted.
  */
@@ -46,21 +56,27 @@ export class Breaker {
   #isProbing = false;
   /** How often it has opened without a success between. */
   #openings = 0;
-  #holdsInARow = 0;
   /** Counts the changes of state: a call of an older epoch is not counted. */
   #epoch = 0;
-  readonly #calls: SlidingCount;
-  readonly #failures: SlidingCount;
+  /** Whose first attempts have failed since the last first attempt that succeeded. */
+  readonly #failedKeys = new Set<string>();
 
   constructor(nowMs: number) {
     this.#sinceMs = nowMs;
-    this.#calls = new SlidingCount({ ...WINDOW, nowMs });
-    this.#failures = new SlidingCount({ ...WINDOW, nowMs });
   }
 
   /** How often its state has changed. */
   get changes(): number {
     return this.#epoch;
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /** Why it is not closed; null: it is. */
+  get why(): HoldCause | null {
+    return this.#why;
   }
 
   /** How many calls may begin now. */
@@ -69,7 +85,7 @@ export class Breaker {
     return !this.#isProbing && nowMs >= this.#probeAtMs ? 1 : 0;
   }
 
-  /** A call begins: its epoch, to be told at its end. */
+  /** A call begins: its epoch, to be given back at its end. */
   begin(nowMs: number): number {
     if (this.#state === 'open' && nowMs >= this.#probeAtMs) this.#enter('half_open', nowMs);
     if (this.#state === 'half_open') this.#isProbing = true;
@@ -81,26 +97,41 @@ export class Breaker {
     return this.#state === 'half_open' && epoch === this.#epoch;
   }
 
-  /** A call has ended. `afterMs`: the service asked for so much time (`Retry-After`); null: it did not. */
-  end(epoch: number, end: CallEnd, afterMs: number | null, nowMs: number): void {
-    // While open nothing goes out but the rest of what had begun.
+  /** A call has ended. */
+  end(epoch: number, { key, isFirst }: CallOf, end: CallEnd, nowMs: number): void {
+    // While open only calls end that had begun before.
     if (epoch !== this.#epoch || this.#state === 'open') return;
     if (this.#state === 'half_open') {
       this.#isProbing = false;
-      if (end === 'ok') this.#close(nowMs);
-      else if (end !== 'void') this.#open(causeOf(end), end === 'hold' ? OPEN_SYSTEMIC_MS : afterMs, nowMs);
+      if (end.do === 'ok') this.#close(nowMs);
+      else if (end.do !== 'void') this.open(end.cause, nowMs);
       return;
     }
-    if (end === 'void') return;
-    this.#calls.add(1, nowMs);
-    this.#holdsInARow = end === 'hold' ? this.#holdsInARow + 1 : 0;
-    if (end === 'ok') return;
-    this.#failures.add(1, nowMs);
-    if (this.#holdsInARow >= HOLDS_IN_A_ROW) this.#open(causeOf(end), OPEN_SYSTEMIC_MS, nowMs);
-    else if (typeof end === 'object' || this.#isFailing(nowMs)) this.#open(causeOf(end), afterMs, nowMs);
+    if (end.do === 'no_session') this.open(end.cause, nowMs);
+    if (!isFirst || end.do === 'void' || end.do === 'no_session') return;
+    if (end.do === 'ok') {
+      if (this.#failedKeys.size > 0) this.#failedKeys.clear();
+      return;
+    }
+    this.#failedKeys.add(key);
+    if (this.#failedKeys.size >= FAILED_KEYS) this.open(end.cause, nowMs);
   }
 
-  /** When it lets a probe out by itself, monotonic; null: it waits for nothing. */
+  /** Opens, or stays open for longer. */
+  open(why: HoldCause, nowMs: number): void {
+    this.#probeAtMs = nowMs + Math.min(PROBE_MAX_MS, PROBE_FIRST_MS * 2 ** this.#openings);
+    this.#openings = Math.min(this.#openings + 1, DOUBLINGS);
+    this.#why = why;
+    this.#failedKeys.clear();
+    this.#enter('open', this.#state === 'closed' ? nowMs : this.#sinceMs);
+  }
+
+  /** No record is left that was not tried yet, so nothing could probe: closes, for each record's backoff is limit enough. */
+  closeForWantOfProbes(nowMs: number): void {
+    if (this.#state !== 'closed' && !this.#isProbing) this.#close(nowMs);
+  }
+
+  /** When it lets a probe out, monotonic; null: it waits for nothing. */
   dueMs(): number | null {
     return this.#state === 'closed' || this.#isProbing ? null : this.#probeAtMs;
   }
@@ -110,22 +141,9 @@ export class Breaker {
     return { state: this.#state, why: this.#why, sinceMs: this.#sinceMs, probeAtMs };
   }
 
-  #open(why: HoldCause, atLeastMs: number | null, nowMs: number): void {
-    const spanMs = Math.min(OPEN_MOST_MS, OPEN_FIRST_MS * 2 ** this.#openings);
-    this.#openings = Math.min(this.#openings + 1, DOUBLINGS);
-    this.#probeAtMs = nowMs + Math.max(spanMs, Math.min(atLeastMs ?? 0, OPEN_SYSTEMIC_MS));
-    const wasClosed = this.#state === 'closed';
-    this.#why = why;
-    const sinceMs = wasClosed ? nowMs : this.#sinceMs;
-    this.#enter('open', sinceMs);
-  }
-
   #close(nowMs: number): void {
     this.#openings = 0;
-    this.#holdsInARow = 0;
     this.#why = null;
-    this.#calls.clear();
-    this.#failures.clear();
     this.#enter('closed', nowMs);
   }
 
@@ -136,22 +154,12 @@ export class Breaker {
     this.#isProbing = false;
     this.#epoch += 1;
   }
-
-  #isFailing(nowMs: number): boolean {
-    const calls = this.#calls.sum(nowMs);
-    return calls >= LEAST_CALLS && this.#failures.sum(nowMs) >= calls * OPEN_SHARE;
-  }
 }
 
 /**
- * What it says of the service's health that there is no session. All calls that wait for one login share its failure, so
- * they are not so many answers that nobody can use: a login that went wrong once is not held against the service for a minute.
+ * What a missing session says of the service's health. All calls that wait for one login share its failure, so they are
+ * not so many failed calls: a login that went wrong once does not keep everything waiting until the next probe.
  */
 export function toSessionEnd(why: NoSessionCause | 'service_down'): CallEnd {
-  return why === 'service_down' ? 'failed' : { do: 'no_session', why };
-}
-
-function causeOf(end: Exclude<CallEnd, 'ok' | 'void'>): HoldCause {
-  if (typeof end === 'object') return end.why;
-  return end === 'hold' ? 'service_refuses' : 'service_down';
+  return why === 'service_down' ? { do: 'failed', cause: why } : { do: 'no_session', cause: why };
 }

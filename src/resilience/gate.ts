@@ -1,32 +1,35 @@
 import { type Clock, earliest } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
-import { Breaker, type CallEnd } from './breaker.ts';
-import { type Floodgate } from './floodgate.ts';
+import { positionOf, type RecordPosition } from '../kernel/position.ts';
+import { type Attribution, type Decision, type FailedAttempt } from './attribution.ts';
+import { type CallEnd, type CallOf } from './breaker.ts';
 import { type CallAnswer, type ConcurrencyLimit, type LoadSign, toLoadSign } from './limit.ts';
 import { type CallEndName, type GateReport } from './ports.ts';
 import { type TokenBucket } from './token-bucket.ts';
 
 /** The right to make one call, to be given back by `end`. */
 export interface Pass {
-  readonly breaker: number;
-  readonly floodgate: number;
+  /** Of the breaker. */
+  readonly epoch: number;
   /** Monotonic. */
   readonly beganMs: number;
 }
 
-/** What the gate's owner does when more may go out than a moment ago. */
-export interface Relief {
-  /** Calls go out again: records that wait for one of these causes may be asked again, spread over a second. */
-  recovered(causes: readonly HoldCause[]): void;
-  /** One call may go out as a probe; if no record is ready, one that waits for one of these causes may be asked now. */
-  probe(causes: readonly HoldCause[]): void;
+/** A call that has ended. */
+export interface EndedCall extends CallOf {
+  /** The record of which it was made; of a batch, the first. */
+  readonly record: RecordPosition;
+  readonly end: CallEnd;
+  readonly answer: CallAnswer;
+  /** Records that it delivered. */
+  readonly delivered: number;
 }
 
 export interface GateOptions {
   /** The flow that calls. */
   readonly scope: string;
-  readonly floodgate: Floodgate;
+  readonly attribution: Attribution;
   /** Null: no limit. Operations may share one. */
   readonly bucket: TokenBucket | null;
   /** Of this gate alone; absent or null: as many at once as the caller likes. */
@@ -35,199 +38,187 @@ export interface GateOptions {
   readonly emit: Emit;
 }
 
-/** What a record waits for while the breaker is open. */
+/** What a record waits for while the service is at fault. */
 export const SERVICE_CAUSES: readonly HoldCause[] = [
   'service_down',
   'service_refuses',
   'credentials_refused',
   'sessions_displace_each_other',
 ];
-const FLOOD_CAUSES: readonly HoldCause[] = ['floodgate'];
 /** A service that asks one caller to wait speaks of all of them, but not for longer than this: the record itself waits as long as it was told. */
-const PAUSE_MOST_MS = 30_000;
-/** A probe's record waits this many times the span until the next probe, so that this one is of another lane where there is one. */
-const PROBE_BACK = 1.5;
+const PAUSE_MAX_MS = 30_000;
+/** After so long without a success, the next one says that the service is back. */
+const RECOVERED_AFTER_MS = 2_000;
+
+interface Block {
+  readonly cause: HoldCause;
+  readonly sinceMs: number;
+}
 
 /**
- * All that decides whether calls of one operation may go out now: breaker, floodgate, the service's own wish to be left
- * alone, the limit of requests per second, and how many the service takes at once. It says when the breaker opens and the floodgate holds, as holds.
+ * All that decides whether calls of one operation may go out now: the breaker, the service's own wish to be left alone, the
+ * limit of requests per second, and how many the service takes at once. It reports when the breaker opens and when the
+ * dead-letter guard blocks.
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #breaker: Breaker;
-  readonly #calls: Record<CallEndName, number> = { ok: 0, failed: 0, hold: 0, no_session: 0, void: 0 };
-  #relief: Relief | null = null;
+  readonly #calls: Record<CallEndName, number> = { ok: 0, refused: 0, failed: 0, no_session: 0, void: 0 };
+  #recovered: ((causes: readonly HoldCause[]) => void) | null = null;
   #pausedUntilMs = -Infinity;
-  /** What was said, so that its end is said alike. */
-  #said: Record<'breaker' | 'floodgate', { readonly cause: HoldCause; readonly sinceMs: number } | null> = {
-    breaker: null,
-    floodgate: null,
-  };
-  /** What the call that failed last came to, by name. */
-  #failure = '';
-  /** The changes of state that were told of. */
-  #told = -1;
-  /** The probe that was announced last, so that each is announced once. */
-  #announcedMs: number | null = null;
+  /** When a call failed first since the last one that succeeded; null: none has. */
+  #failedSinceMs: number | null = null;
+  /** What was reported, so that its end is reported alike. */
+  #breakerBlock: Block | null = null;
+  #guardBlock: Block | null = null;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#breaker = new Breaker(options.clock.monotonicMs());
   }
 
-  /** Who is told of relief; called once. */
-  attach(relief: Relief): void {
-    this.#relief = relief;
+  /** `recovered` is called when the service works again: records that wait for one of these causes may be tried again. Called once. */
+  attach(recovered: (causes: readonly HoldCause[]) => void): void {
+    this.#recovered = recovered;
   }
 
   /** How many calls may begin now; Infinity: as many as you like. */
   room(nowMs: number): number {
     if (nowMs < this.#pausedUntilMs) return 0;
-    const { floodgate, bucket, limit } = this.#options;
-    const most = Math.min(bucket?.room(nowMs) ?? Infinity, limit?.room ?? Infinity);
-    return Math.min(this.#breaker.room(nowMs), floodgate.room(nowMs), most);
+    const { attribution, bucket, limit } = this.#options;
+    const max = Math.min(bucket?.room(nowMs) ?? Infinity, limit?.room ?? Infinity);
+    return Math.min(attribution.breaker.room(nowMs), max);
+  }
+
+  /** Calls at once, as found out from the answers; null: not looked for. */
+  get limit(): number | null {
+    return this.#options.limit?.value ?? null;
   }
 
   /** A call begins; asked only while there is room. */
   begin(nowMs: number): Pass {
-    this.#options.bucket?.take(nowMs);
-    this.#options.limit?.begin();
-    return { breaker: this.#breaker.begin(nowMs), floodgate: this.#options.floodgate.begin(nowMs), beganMs: nowMs };
+    const { attribution, bucket, limit } = this.#options;
+    bucket?.take(nowMs);
+    limit?.begin();
+    return { epoch: attribution.breaker.begin(nowMs), beganMs: nowMs };
   }
 
   /**
-   * A call has ended. Answers how long its record should wait at least, so that a probe that failed is followed by one
-   * of another lane. The service's wish to be left alone (429 with `Retry-After`) stops all calls for that time; where
+   * A call has ended. The service's wish to be left alone (429 with `Retry-After`) stops all calls for that time; where
    * there is a limit of calls at once, it lowers that instead.
    */
-  end(pass: Pass, end: CallEnd, answer: CallAnswer): number {
-    const { clock, floodgate, limit = null } = this.#options;
-    const { status, afterMs } = answer;
+  end(pass: Pass, call: EndedCall): void {
+    const { clock, attribution, limit = null } = this.#options;
+    const { end, answer, delivered } = call;
     const nowMs = clock.monotonicMs();
-    this.#calls[typeof end === 'object' ? end.do : end] += 1;
-    if (end !== 'ok' && end !== 'void') this.#failure = nameOfFailure(answer);
-    const wasProbe = this.#breaker.isProbe(pass.breaker);
-    if (status === 429 && afterMs !== null && limit === null)
-      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(afterMs, PAUSE_MOST_MS));
-    if (limit === null) this.#breaker.end(pass.breaker, end, afterMs, nowMs);
-    else this.#endLimited(pass, end, { limit, answer, nowMs });
-    floodgate.end(pass.floodgate);
-    this.#tell(nowMs);
-    if (!wasProbe) return 0;
-    const { probeAtMs } = this.#breaker.report();
-    return probeAtMs === null ? 0 : (probeAtMs - nowMs) * PROBE_BACK;
+    this.#calls[end.do] += 1;
+    if (answer.status === 429 && answer.afterMs !== null && limit === null)
+      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(answer.afterMs, PAUSE_MAX_MS));
+    const { breaker } = attribution;
+    const isProbe = breaker.isProbe(pass.epoch);
+    const sign: LoadSign = isProbe ? 'none' : toLoadSign(end, answer);
+    limit?.end(pass.beganMs, sign, nowMs);
+    const { isClosed } = breaker;
+    attribution.end(pass.epoch, call, end, { delivered, nowMs });
+    if (isClosed && !breaker.isClosed) limit?.opened(sign, nowMs);
+    this.#report(nowMs, call);
+    this.#watchRecovery(end, nowMs);
   }
 
-  /** Records of this call were delivered. */
-  delivered(pass: Pass, records: number): void {
+  /** What becomes of a record whose attempt failed; called after `end`. */
+  decide(attempt: FailedAttempt): Decision {
     const nowMs = this.#options.clock.monotonicMs();
-    this.#options.floodgate.delivered(pass.floodgate, records, nowMs);
-    this.#tell(nowMs);
+    const decision = this.#options.attribution.decide(attempt, nowMs);
+    this.#report(nowMs, null);
+    return decision;
   }
 
-  /** The service has refused a record for good: whether that may become a letter now. */
-  refused(): 'letter' | 'hold' {
+  /** Whether a record that needs no answer to be at fault (unreadable, refused by name) may become a dead letter now. */
+  permitsDeadLetter(): boolean {
     const nowMs = this.#options.clock.monotonicMs();
-    const verdict = this.#options.floodgate.refused(nowMs);
-    this.#tell(nowMs);
-    return verdict;
+    const permits = this.#options.attribution.guard.permits(nowMs, { free: false });
+    this.#report(nowMs, null);
+    return permits;
   }
 
-  /** A record is about to become a letter for another reason: whether it may now. */
-  letter(): 'letter' | 'hold' {
-    const nowMs = this.#options.clock.monotonicMs();
-    const verdict = this.#options.floodgate.letter(nowMs);
-    this.#tell(nowMs);
-    return verdict;
+  /** No record is left that was not tried yet: nothing could probe, so repeats go out. */
+  noneUntried(nowMs: number): void {
+    this.#options.attribution.breaker.closeForWantOfProbes(nowMs);
+    this.#report(nowMs, null);
   }
 
-  /** When `tick` has to be called, so that a probe finds a record, monotonic; null: not before something changes. */
-  probeMs(): number | null {
-    return earliest(this.#probeAt(this.#breaker.dueMs()), this.#probeAt(this.#options.floodgate.dueMs()));
-  }
-
-  /** When `room` has to be asked again that had none at `askedMs`, monotonic, probes apart; null: not before something changes. */
-  roomMs(askedMs: number): number | null {
+  /** When `room` has to be asked again that had none at `askedMs`, or `tick` called, monotonic; null: not before something changes. */
+  dueMs(askedMs: number): number | null {
+    const { attribution, bucket } = this.#options;
     const pausedMs = askedMs < this.#pausedUntilMs ? this.#pausedUntilMs : null;
-    return earliest(pausedMs, this.#options.bucket?.dueMs(askedMs) ?? null);
+    const probeMs = attribution.breaker.dueMs();
+    const laterProbeMs = probeMs !== null && askedMs < probeMs ? probeMs : null;
+    const guardMs = this.#guardBlock === null ? null : attribution.guard.dueMs(askedMs);
+    return earliest(earliest(pausedMs, laterProbeMs), earliest(guardMs, bucket?.dueMs(askedMs) ?? null));
   }
 
-  /** Lets a probe that has fallen due find a record. */
+  /** Reports what has ended by the mere passing of time. */
   tick(nowMs: number): void {
-    for (const [due, causes] of [
-      [this.#breaker.dueMs(), SERVICE_CAUSES],
-      [this.#options.floodgate.dueMs(), FLOOD_CAUSES],
-    ] as const) {
-      if (due === null || due > nowMs || due === this.#announcedMs) continue;
-      this.#announcedMs = due;
-      this.#relief?.probe(causes);
-    }
+    this.#report(nowMs, null);
   }
 
-  /** Why calls do not go out; null: they do, or only the limit of requests per second keeps them back. */
+  /** Why calls do not go out; null: they do, or only a limit of requests keeps them back. */
   get why(): HoldCause | null {
-    if (this.#options.floodgate.isHolding) return 'floodgate';
-    return this.#breaker.report().why;
+    return this.#options.attribution.breaker.why;
   }
 
   report(): GateReport {
-    const { scope, floodgate, clock } = this.#options;
-    const isPaused = clock.monotonicMs() < this.#pausedUntilMs;
+    const { scope, attribution, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
     return {
       scope,
-      breaker: this.#breaker.report(),
-      breakerChanges: this.#breaker.changes,
-      floodgate: floodgate.report(),
-      pausedUntilMs: isPaused ? this.#pausedUntilMs : null,
-      limit: this.#options.limit?.value ?? null,
+      breaker: attribution.breaker.report(),
+      breakerChanges: attribution.breaker.changes,
+      guard: attribution.guard.report(nowMs),
+      pausedUntilMs: nowMs < this.#pausedUntilMs ? this.#pausedUntilMs : null,
+      limit: this.limit,
       calls: { ...this.#calls },
     };
   }
 
-  /** A probe goes out alone, so it says nothing of how many may. */
-  #endLimited(
-    pass: Pass,
-    end: CallEnd,
-    { limit, answer, nowMs }: { readonly limit: ConcurrencyLimit; readonly answer: CallAnswer; readonly nowMs: number },
-  ): void {
-    const isProbe = this.#breaker.isProbe(pass.breaker);
-    const sign: LoadSign = isProbe ? 'none' : toLoadSign(end, answer);
-    limit.end(pass.beganMs, sign, nowMs);
-    const { changes } = this.#breaker;
-    this.#breaker.end(pass.breaker, end, answer.afterMs, nowMs);
-    if (this.#breaker.changes !== changes && !isProbe) limit.opened(sign, nowMs);
+  #watchRecovery(end: CallEnd, nowMs: number): void {
+    if (end.do === 'void') return;
+    if (end.do !== 'ok') {
+      this.#failedSinceMs ??= nowMs;
+      return;
+    }
+    const sinceMs = this.#failedSinceMs;
+    this.#failedSinceMs = null;
+    if (sinceMs !== null && nowMs - sinceMs >= RECOVERED_AFTER_MS) this.#recovered?.(SERVICE_CAUSES);
   }
 
-  /** A probe that was announced, and for which no record was there, needs no second announcement. */
-  #probeAt(dueMs: number | null): number | null {
-    return dueMs === this.#announcedMs ? null : dueMs;
+  #report(nowMs: number, call: EndedCall | null): void {
+    const { attribution, scope } = this.#options;
+    const { why } = attribution.breaker;
+    if (why !== (this.#breakerBlock?.cause ?? null)) {
+      this.#breakerBlock = this.#change(`${scope} breaker`, this.#breakerBlock, why, nowMs, call);
+    }
+    const isBlocking = attribution.guard.isBlocking(nowMs);
+    if (isBlocking !== (this.#guardBlock !== null)) {
+      const cause = isBlocking ? 'dead_letter_guard' : null;
+      this.#guardBlock = this.#change(`${scope} dead letters`, this.#guardBlock, cause, nowMs, null);
+    }
   }
 
-  #tell(nowMs: number): void {
-    const changes = this.#breaker.changes + this.#options.floodgate.changes;
-    if (changes === this.#told) return;
-    this.#told = changes;
-    const { state, why, sinceMs } = this.#breaker.report();
-    const flood = this.#options.floodgate.report();
-    const isOpen = state !== 'closed' && why !== null;
-    this.#say('breaker', isOpen ? { cause: why, sinceMs } : null, nowMs);
-    this.#say('floodgate', flood.why === null ? null : { cause: 'floodgate', sinceMs: flood.sinceMs }, nowMs);
-  }
-
-  #say(
-    who: 'breaker' | 'floodgate',
-    hold: { readonly cause: HoldCause; readonly sinceMs: number } | null,
+  #change(
+    scope: string,
+    block: Block | null,
+    cause: HoldCause | null,
     nowMs: number,
-  ): void {
-    const said = this.#said[who];
-    if (said?.cause === hold?.cause) return;
-    const { emit, scope } = this.#options;
-    this.#said[who] = hold;
-    const of = `${scope} ${who}`;
-    if (said !== null) emit('hold_ended', { cause: said.cause, scope: of, afterMs: Math.round(nowMs - said.sinceMs) });
-    const error = who === 'breaker' ? this.#failure : '';
-    if (hold !== null) emit('hold_started', { cause: hold.cause, scope: of, error });
-    else this.#relief?.recovered(who === 'breaker' ? SERVICE_CAUSES : FLOOD_CAUSES);
+    call: EndedCall | null,
+  ): Block | null {
+    const { emit } = this.#options;
+    if (block !== null) {
+      const afterMs = Math.round(nowMs - block.sinceMs);
+      emit('hold_ended', { cause: block.cause, scope, afterMs });
+    }
+    if (cause === null) return null;
+    const failed = call === null ? {} : { position: positionOf(call.record) };
+    emit('hold_started', { cause, scope, error: call === null ? '' : nameOfFailure(call.answer), ...failed });
+    return { cause, sinceMs: nowMs };
   }
 }
 

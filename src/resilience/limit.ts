@@ -20,7 +20,7 @@ export interface CallAnswer {
 
 /** What a call that ended so says of the service's load. */
 export function toLoadSign(end: CallEnd, { status, afterMs, failed = null }: CallAnswer): LoadSign {
-  if (end === 'ok') return 'light';
+  if (end.do === 'ok' || end.do === 'refused') return 'light';
   if (status === 429 || (status === 503 && afterMs !== null)) return 'overload';
   return status === 503 || failed === 'timeout' ? 'strain' : 'none';
 }

@@ -1,4 +1,5 @@
 import { type HoldCause } from '../kernel/outcome.ts';
+import { type CallEnd } from './breaker.ts';
 
 /** What the judgement of the service asks of the client that speaks HTTP, and how it reports on itself. */
 
@@ -34,8 +35,11 @@ export type Exchange =
 
 /** The screening service (spec: POST and PATCH /api/v2/transaction). Never rejects. */
 export interface ScreeningApi {
-  /** `headers`: those of this transaction's own, name and value by turns; they must be fit to be written as they are. */
-  score(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
+  /**
+   * `headers`: those of this transaction's own, name and value by turns; they must be fit to be written as they are.
+   * `isRepeat`: the same was sent before, so a 401 may be meant for it alone.
+   */
+  score(body: Buffer, headers?: readonly string[], isRepeat?: boolean): Promise<Exchange>;
   /** `headers`: those of this batch alone, as above. */
   sync(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
 }
@@ -62,18 +66,19 @@ export interface BreakerReport {
   readonly probeAtMs: number | null;
 }
 
-export interface FloodgateReport {
-  readonly state: 'letting' | 'holding';
-  /** Why it holds; null while it does not. */
-  readonly why: 'refusals_in_a_row' | 'share_of_letters' | null;
+export interface GuardReport {
+  /** `blocking`: nothing becomes a dead letter. */
+  readonly state: 'permitting' | 'blocking';
   /** Monotonic. */
   readonly sinceMs: number;
-  /** When the next probe may go out, monotonic; null while it lets letters through. */
-  readonly probeAtMs: number | null;
+  /** When it permits dead letters again, monotonic; null while it does. */
+  readonly untilMs: number | null;
+  /** Dead letters that may still follow one another. */
+  readonly budget: number;
 }
 
 /** What a call said of the service's health, by name. */
-export type CallEndName = 'ok' | 'failed' | 'hold' | 'no_session' | 'void';
+export type CallEndName = CallEnd['do'];
 
 /** How a person reads what keeps calls of one operation from going out. */
 export interface GateReport {
@@ -82,7 +87,7 @@ export interface GateReport {
   readonly breaker: BreakerReport;
   /** How often the breaker's state has changed. */
   readonly breakerChanges: number;
-  readonly floodgate: FloodgateReport;
+  readonly guard: GuardReport;
   /** Until when the service has asked for a pause (429 with `Retry-After`), monotonic; null: it has not. */
   readonly pausedUntilMs: number | null;
   /** Calls at once, as found out from the answers; null: not looked for. */

@@ -39,7 +39,7 @@ export function createCardGuard(exempt: readonly string[]): CardGuard {
   };
 }
 
-/** The letter of a record that holds card data. Guarded records are none of the floodgate's business. */
+/** The letter of a record that holds card data. They spend nothing of the dead-letter guard's budget. */
 export function toCardDataLetter({ what, field }: CardFinding): Letter {
   return { reason: 'card_data', stage: 'read', detail: `${what} ${field}` };
 }

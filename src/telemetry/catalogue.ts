@@ -37,7 +37,7 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
   },
   { title: 'Holds and versions', intro: null, metrics: named(METRIC_PREFIX, OWN_METRICS) },
   {
-    title: 'Breaker, floodgate and rate',
+    title: 'Breaker, dead-letter guard and rate',
     intro: 'What keeps calls of a flow from going out.',
     metrics: named(METRIC_PREFIX, GATE_METRICS),
   },

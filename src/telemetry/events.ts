@@ -39,7 +39,8 @@ const NEEDS_SOMEBODY = {
   credentials_refused: 'error',
   sessions_displace_each_other: 'error',
   service_refuses: 'error',
-  floodgate: 'error',
+  dead_letter_guard: 'error',
+  too_many_failing: 'error',
   start_position: 'error',
   offset_gap: 'error',
 } as const satisfies Partial<Record<HoldCause, Level>>;
@@ -91,6 +92,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       cause: 'one of the holds of docs/codes.md',
       scope: 'what waits',
       error: 'what went wrong, if known: the name of the error, or `timeout`, `status_503`',
+      position: 'a record that failed last, as `topic:partition:offset`, if there is one',
     },
     counter: { name: 'holds_total', labels: ['cause', 'scope'] },
   },

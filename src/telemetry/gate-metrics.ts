@@ -4,7 +4,8 @@ import { type Moment, type ReadMetric } from './metric-row.ts';
 export type GateMetricName =
   | 'breaker_state'
   | 'breaker_transitions_total'
-  | 'floodgate_state'
+  | 'dead_letter_guard_state'
+  | 'dead_letter_guard_budget'
   | 'service_pause_seconds'
   | 'concurrency_limit'
   | 'http_attempts_total';
@@ -13,7 +14,7 @@ export type GateMetricName =
 export type GateMetric = ReadMetric<readonly GateReport[]>;
 
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
-const CLASSES: readonly CallEndName[] = ['ok', 'failed', 'hold', 'no_session', 'void'];
+const CLASSES: readonly CallEndName[] = ['ok', 'refused', 'failed', 'no_session', 'void'];
 
 function perGate(value: (gate: GateReport, at: Moment) => number): GateMetric['samples'] {
   return (gates, at) => gates.map((gate) => ({ labels: { flow: gate.scope }, value: value(gate, at) }));
@@ -25,7 +26,7 @@ export const GATE_METRICS: { readonly [N in GateMetricName]: GateMetric } = {
     type: 'gauge',
     labels: ['flow'],
     means: 'The breaker of a flow: 0 closed, 1 half open (one probe at a time), 2 open (no call goes out).',
-    rise: 'The service fails half of the calls, refuses all of them, or gives no session: `hold` names which. Look at the service; the breaker closes by itself after the first good probe, at most 8 s (after refusals 60 s) later.',
+    rise: 'The service fails for everybody: first attempts for 20 keys in a row failed, or it gives no session. `hold` names which. Look at the service; the breaker closes by itself after the first good probe, at most 8 s later.',
     samples: perGate(({ breaker }) => BREAKER_STATES[breaker.state]),
   },
   breaker_transitions_total: {
@@ -35,13 +36,20 @@ export const GATE_METRICS: { readonly [N in GateMetricName]: GateMetric } = {
     rise: 'Many in a short time: the service comes and goes, or stands no more than a few calls. Lower SCORING_CONCURRENCY or set SERVICE_MAX_REQUESTS_PER_SECOND.',
     samples: perGate(({ breakerChanges }) => breakerChanges),
   },
-  floodgate_state: {
+  dead_letter_guard_state: {
     type: 'gauge',
     labels: ['flow'],
     means:
-      'The floodgate of a flow: 0 letters are written, 1 it holds (nothing becomes a letter, one record every 30 s is tried).',
-    rise: 'So much is refused that the cause is no single record: look at the newest letters (`dlq list`) and at what was deployed last, here, at the producer or at the service.',
-    samples: perGate(({ floodgate }) => (floodgate.state === 'holding' ? 1 : 0)),
+      'The dead-letter guard of a flow: 0 it permits dead letters, 1 it blocks them (for 5 minutes; other records go on).',
+    rise: 'So many records would become dead letters that the cause is no single record: look at the newest ones (`dlq list`) and at what was deployed last, here, at the producer or at the service.',
+    samples: perGate(({ guard }) => (guard.state === 'blocking' ? 1 : 0)),
+  },
+  dead_letter_guard_budget: {
+    type: 'gauge',
+    labels: ['flow'],
+    means: 'How many dead letters may still follow one another before the guard blocks them; at most 20.',
+    rise: 'Near 0: about as many records become dead letters as DEAD_LETTER_MAX_SHARE permits.',
+    samples: perGate(({ guard }) => guard.budget),
   },
   service_pause_seconds: {
     type: 'gauge',
@@ -65,8 +73,8 @@ export const GATE_METRICS: { readonly [N in GateMetricName]: GateMetric } = {
     type: 'counter',
     labels: ['flow', 'class'],
     means:
-      'Calls by what they say of the service: `ok` (answered, be it by refusing a record), `failed` (429, 5xx, `error_msg`, no answer), `hold` (an answer that nobody can use), `no_session`, `void` (nothing was sent: a rebalance was near).',
-    rise: '`failed` or `hold`: the service is ill; the statuses are in `http_client_request_duration_seconds`. `no_session`: see `login_total`.',
+      'Calls by what they say of the service: `ok` (it did what it was asked), `refused` (400, 409, 413, 422), `failed` (any other answer, or none), `no_session`, `void` (nothing was sent: a rebalance was near).',
+    rise: '`failed`: the service is ill, or single records fail; the statuses are in `http_client_request_duration_seconds`. `no_session`: see `login_total`.',
     samples: (gates) =>
       gates.flatMap(({ scope, calls }) =>
         CLASSES.map((name) => ({ labels: { flow: scope, class: name }, value: calls[name] })),

@@ -2,7 +2,7 @@ import { type EngineStatus, type PartitionStatus } from '../engine/ports.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
 import { errorWords } from '../kernel/error-words.ts';
-import { type HoldCause, HOLDS } from '../kernel/outcome.ts';
+import { type HoldCause, HOLDS, isPartial } from '../kernel/outcome.ts';
 import { duplicateBounds } from './duplicate-bound.ts';
 import { type GateReport } from '../resilience/ports.ts';
 import {
@@ -29,6 +29,7 @@ interface Hold {
   readonly scope: string;
   readonly sinceMs: number;
   readonly error: string;
+  readonly position: string | null;
 }
 
 const MOVES: readonly { readonly by: EventName; readonly from: readonly HealthPhase[]; readonly to: HealthPhase }[] = [
@@ -84,10 +85,11 @@ export class Health {
     return this.#options.flows.has('reviews') || this.#joined;
   }
 
-  /** May this flow make progress now: is it open, joined and without a hold? Null: it does not run here. */
+  /** May this flow make progress now: is it open, joined and without a hold of all its records? Null: it does not run here. */
   readyOf(flow: string): boolean | null {
     if (!this.#options.flows.has(flow)) return null;
-    if (this.#phase !== 'running' || this.#holdsOf(flow).length > 0) return false;
+    const isBlocked = this.#holdsOf(flow).some(({ cause }) => !isPartial(cause));
+    if (this.#phase !== 'running' || isBlocked) return false;
     return flow === 'reviews' || (this.#joined && this.#options.status()?.phase === 'running');
   }
 
@@ -127,10 +129,16 @@ export class Health {
     this.#phaseSinceMs = this.#options.clock.monotonicMs();
   }
 
-  #hold({ cause, scope, error }: EventFields['hold_started']): void {
+  #hold({ cause, scope, error, position }: EventFields['hold_started']): void {
     const name = `${scope} ${cause}`;
     if (this.#holds.has(name)) return;
-    this.#holds.set(name, { cause, scope, sinceMs: this.#options.clock.monotonicMs(), error });
+    this.#holds.set(name, {
+      cause,
+      scope,
+      sinceMs: this.#options.clock.monotonicMs(),
+      error,
+      position: position ?? null,
+    });
   }
 
   #release({ cause, scope }: EventFields['hold_ended']): void {
@@ -146,13 +154,14 @@ export class Health {
   }
 }
 
-function report({ cause, scope, sinceMs, error }: Hold, nowMs: number, records: number | null): HoldReport {
+function report({ cause, scope, sinceMs, error, position }: Hold, nowMs: number, records: number | null): HoldReport {
   const { means, mend } = HOLDS[cause];
   const ageMs = Math.max(0, Math.round(nowMs - sinceMs));
-  return { scope, cause, records, ageMs, error: errorWords(error), means, mend };
+  const partial = isPartial(cause);
+  return { scope, cause, records, ageMs, error: errorWords(error), position, partial, means, mend };
 }
 
-function reportGate({ scope, breaker, floodgate, pausedUntilMs, limit }: GateReport, nowMs: number): GateHealth {
+function reportGate({ scope, breaker, guard, pausedUntilMs, limit }: GateReport, nowMs: number): GateHealth {
   const until = (atMs: number | null): number | null => (atMs === null ? null : Math.max(0, Math.round(atMs - nowMs)));
   return {
     flow: scope,
@@ -162,11 +171,11 @@ function reportGate({ scope, breaker, floodgate, pausedUntilMs, limit }: GateRep
       forMs: Math.round(nowMs - breaker.sinceMs),
       probeInMs: until(breaker.probeAtMs),
     },
-    floodgate: {
-      state: floodgate.state,
-      why: floodgate.why,
-      forMs: Math.round(nowMs - floodgate.sinceMs),
-      probeInMs: until(floodgate.probeAtMs),
+    deadLetterGuard: {
+      state: guard.state,
+      forMs: Math.round(nowMs - guard.sinceMs),
+      permitsInMs: until(guard.untilMs),
+      budget: guard.budget,
     },
     pausedForMs: until(pausedUntilMs),
     concurrencyLimit: limit,

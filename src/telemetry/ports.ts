@@ -1,6 +1,6 @@
 import { type EngineStatus } from '../engine/ports.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
-import { type BreakerReport, type FloodgateReport } from '../resilience/ports.ts';
+import { type BreakerReport, type GuardReport } from '../resilience/ports.ts';
 
 /** `failed`: the process is about to end by a fault. */
 export type HealthPhase = 'starting' | 'running' | 'stopping' | 'stopped' | 'failed';
@@ -14,6 +14,10 @@ export interface HoldReport {
   readonly ageMs: number;
   /** Class and code of what went wrong, from closed lists; null: not known, or of none of them. */
   readonly error: string | null;
+  /** Of a record that failed last, as `topic:partition:offset`; null: there is none. */
+  readonly position: string | null;
+  /** Only some records wait for it: their flow goes on. */
+  readonly partial: boolean;
   readonly means: string;
   readonly mend: string;
 }
@@ -41,11 +45,13 @@ export interface GateHealth {
     readonly forMs: number;
     readonly probeInMs: number | null;
   };
-  readonly floodgate: {
-    readonly state: FloodgateReport['state'];
-    readonly why: FloodgateReport['why'];
+  readonly deadLetterGuard: {
+    readonly state: GuardReport['state'];
     readonly forMs: number;
-    readonly probeInMs: number | null;
+    /** When it permits dead letters again; null while it does. */
+    readonly permitsInMs: number | null;
+    /** Dead letters that may still follow one another. */
+    readonly budget: number;
   };
   /** For how long the service has asked to be left alone; null: it has not. */
   readonly pausedForMs: number | null;

@@ -24,7 +24,7 @@ export function configOfRedrive(config: Config, { flow }: LetterTopic): Config {
   return {
     ...config,
     flows: new Set([flow]),
-    floodgateMaxShare: 1,
+    deadLetterMaxShare: 1,
     sync: { ...config.sync, scoreWaitMs: 0 },
   };
 }

@@ -101,7 +101,7 @@ export class Redrive {
         if (facts === null && !isFiltered) this.#left.set(placeOf(letter), 'not_a_letter');
         else if (facts === null || !isAsked(this.#request, facts, transId)) this.#skip('not_asked_for', 1);
         // To send a payment twice is for a person to decide, who has looked it up.
-        else if (facts.reason === MAYBE_SCORED && reason === null) this.#skip('maybe_scored', 1);
+        else if (MAYBE_SCORED.has(facts.reason) && reason === null) this.#skip('maybe_scored', 1);
         else {
           const { source, isWithheld } = facts;
           const about = aboutOf(letter, facts);
@@ -375,7 +375,13 @@ function isOf({ timestampMs }: { readonly timestampMs: number | null }, found: S
   return found !== undefined && (timestampMs === null || found.timestampMs === timestampMs);
 }
 
-const MAYBE_SCORED: LetterCode = 'ambiguous_then_refused';
+/** The service may have scored them: they are sent again only by `--reason`. */
+const MAYBE_SCORED: ReadonlySet<string> = new Set<LetterCode>([
+  'ambiguous_then_refused',
+  'unusable_answer',
+  'timed_out',
+  'connection_failed',
+]);
 const NOTHING: PartitionPlan = { from: 0n, end: 0n, seen: 0n };
 
 function add<K>(counts: Map<K, number>, name: K): void {

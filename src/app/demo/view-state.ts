@@ -23,13 +23,13 @@ function gatesSpans({ gates }: Moment): readonly Span[] {
   return gates.flatMap((gate, index) => [span(index === 0 ? '' : '  '), ...gateSpans(gate)]);
 }
 
-function gateSpans({ flow, breaker, floodgate, pausedForMs }: Gate): readonly Span[] {
+function gateSpans({ flow, breaker, deadLetterGuard, pausedForMs }: Gate): readonly Span[] {
   const state = breaker.state.replaceAll('_', ' ');
   const probe = breaker.probeInMs === null ? '' : `, probe in ${time(breaker.probeInMs)}`;
   return [
     span(`${flow}: `, 'faint'),
     span(`breaker ${state}${probe}`, breaker.state === 'closed' ? 'plain' : 'bad'),
-    ...(floodgate.state === 'letting' ? [] : [span(', floodgate holds', 'bad')]),
+    ...(deadLetterGuard.state === 'permitting' ? [] : [span(', dead letters blocked', 'bad')]),
     ...(pausedForMs === null || pausedForMs === 0 ? [] : [span(`, asked to wait ${time(pausedForMs)}`, 'odd')]),
   ];
 }

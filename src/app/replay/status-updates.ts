@@ -1,5 +1,5 @@
 import { type Config } from '../../config/config.ts';
-import { behindFloodgates } from '../../dead-letters/floodgated.ts';
+import { guarded } from '../../dead-letters/guarded.ts';
 import { type Update } from '../../flows/sync/read.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { completeUpdate } from '../../screening/status-update.ts';
@@ -27,7 +27,7 @@ export function syncParts({ wire, api, letters }: Rig): Pick<ReplayParts, 'newSy
       const { byTopic, gates } = wireFlows(wire, api);
       const flow = byTopic.get(topics.authorized);
       if (flow === undefined) throw new Fault('INTERNAL', 'There is no sync flow.');
-      return { flow, deadLetters: behindFloodgates(letters, gates) };
+      return { flow, deadLetters: guarded(letters, gates) };
     },
     describe: (item) => {
       const update = completeUpdate((item as Update).draft, sync, null);

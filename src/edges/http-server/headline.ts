@@ -42,10 +42,7 @@ function sayHolds(report: HealthReport): string {
 }
 
 function keptBack({ gates }: HealthReport): Headline | null {
-  const gate = gates.find(
-    ({ breaker, floodgate, pausedForMs }) =>
-      breaker.state !== 'closed' || floodgate.state !== 'letting' || (pausedForMs ?? 0) > 0,
-  );
+  const gate = gates.find(({ breaker, pausedForMs }) => breaker.state !== 'closed' || (pausedForMs ?? 0) > 0);
   if (gate === undefined) return null;
   return { tone: 'wait', word: 'kept back', says: `Calls of ${gate.flow} are kept back: see the gates.` };
 }

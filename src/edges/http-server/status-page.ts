@@ -99,27 +99,18 @@ function waitWords({ cause, records, ageMs }: HoldReport): string {
 
 function gateTable(gates: readonly GateHealth[]): string {
   return table(
-    [
-      'flow',
-      'breaker',
-      'why',
-      'for',
-      'next probe in',
-      'floodgate',
-      'why',
-      'next probe in',
-      'asked to wait for',
-      'at once',
-    ],
-    gates.map(({ flow, breaker, floodgate, pausedForMs, concurrencyLimit }) => [
+    ['flow', 'breaker', 'why', 'for', 'next probe in', 'dead letters', 'again in', 'asked to wait for', 'at once'],
+    gates.map(({ flow, breaker, deadLetterGuard: guard, pausedForMs, concurrencyLimit }) => [
       flow,
       { text: breaker.state.replace('_', ' '), tone: breaker.state === 'closed' ? 'well' : 'ill' },
       breaker.why ?? '–',
       spell(breaker.forMs),
       spell(breaker.probeInMs),
-      { text: floodgate.state, tone: floodgate.state === 'letting' ? 'well' : 'ill' },
-      floodgate.why?.replaceAll('_', ' ') ?? '–',
-      spell(floodgate.probeInMs),
+      {
+        text: guard.state === 'permitting' ? 'permitted' : 'blocked',
+        tone: guard.state === 'permitting' ? 'well' : 'ill',
+      },
+      spell(guard.permitsInMs),
       spell(pausedForMs),
       concurrencyLimit === null ? '–' : String(concurrencyLimit),
     ]),

@@ -1,6 +1,6 @@
 import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
-import { fullJitter, retryWait } from '../../resilience/backoff.ts';
+import { askedWaitMs, fullJitter } from '../../resilience/backoff.ts';
 import { type Exchange, type SessionReport } from '../../resilience/ports.ts';
 import { type Credentials } from './settings.ts';
 import { lifetimeMs, readSessionToken } from './token.ts';
@@ -149,7 +149,7 @@ export class Session {
     const { draw } = this.#parts;
     if (exchange.do !== 'answer') this.#holdFor(fullJitter(this.#failures, draw), 'service_down');
     else if (exchange.status === 408 || exchange.status === 429 || exchange.status >= 500)
-      this.#holdFor(retryWait(exchange.retryAfterMs, this.#failures, draw), 'service_down');
+      this.#holdFor(askedWaitMs(exchange.retryAfterMs, draw) ?? fullJitter(this.#failures, draw), 'service_down');
     else this.#holdFor(fullJitter(this.#failures, draw), 'service_refuses');
     return 'failed';
   }

@@ -8,33 +8,28 @@ import {
   type Tenure,
   type ValueDecoder,
 } from '../../engine/ports.ts';
-import { type Clock, type Draw, earliest } from '../../kernel/clock.ts';
+import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
-import { DELIVERED, type HoldCause, type LetterCode, type Settlement } from '../../kernel/outcome.ts';
+import { type HoldCause, type Settlement } from '../../kernel/outcome.ts';
 import { withTraceparent } from '../../kernel/trace-context.ts';
 import { type CallEnd, NO_TRACING, type RecordSpan } from '../../kernel/tracing.ts';
 import { type RecordMapper } from '../../mapping/mapper.ts';
-import { fullJitter, retryWait } from '../../resilience/backoff.ts';
-import { type Attempted, type Caller } from '../../resilience/caller.ts';
+import { repeatRoom, type RetryState } from '../../resilience/attribution.ts';
+import { fullJitter } from '../../resilience/backoff.ts';
+import { type Attempted, type Caller, type NotScored } from '../../resilience/caller.ts';
 import { type Gate } from '../../resilience/gate.ts';
-import { isAtFault, type Suspect, suspectMore, type SuspicionLimits } from '../../resilience/suspicion.ts';
-import { type FraudScore } from '../../screening/avro.generated.ts';
 import { type CardGuard } from '../../screening/card-guard.ts';
-import { readScore } from '../../screening/score.ts';
-import { type Refusal, type Suspicion } from '../../screening/verdict.ts';
-import { type ScoredFact, type ScoredTransactions } from '../scored.ts';
+import { type ScoredTransactions } from '../scored.ts';
 import { type Published, publishScore, type ScoreOutput } from './publish.ts';
 import { type Payment, readPayment } from './read.ts';
-import { type ScoreContext, toFailedScore, toScore } from './record.ts';
+import { type Outcome, type OutcomeContext, type Scored, toKnown, toLetter, toRefused, toScored } from './outcome.ts';
 import { ScoreCounts } from './score-counts.ts';
 import { type RequestExtras, requestHeaders } from './request.ts';
 
 export interface ScoringFlowOptions {
-  readonly caller: Pick<Caller, 'score' | 'free' | 'tally'>;
+  readonly caller: Pick<Caller, 'score' | 'free'>;
   /** The one that the caller asks, too; attached to the engine by this flow. */
-  readonly gate: Pick<Gate, 'attach' | 'probeMs' | 'roomMs' | 'tick' | 'refused' | 'why'>;
-  /** When a payment that is always answered with 500 or `error_msg` is refused. */
-  readonly suspicion: SuspicionLimits;
+  readonly gate: Pick<Gate, 'attach' | 'decide' | 'dueMs' | 'limit' | 'noneUntried' | 'tick' | 'why'>;
   /** Requests at once. */
   readonly concurrency: number;
   /** What runs one at a time, in the order of the log: records of one key, or of one transaction only. */
@@ -65,32 +60,19 @@ export interface ScoreCarry {
   readonly attempts: number;
   /** One of them may have been carried out although its answer was none. */
   readonly maybeScored: boolean;
-  /** Null: no answer speaks against it. */
-  readonly suspect: Suspect | null;
+  /** Null: no attempt has failed. */
+  readonly retry: RetryState | null;
   /** The service has spoken: from here on only what follows is repeated, never the request. */
   readonly outcome: Outcome | null;
   /** Publications of the outcome that failed. */
   readonly unpublished: number;
 }
 
-/** What the service's last word means: what to publish, then how the record ends. */
-export interface Outcome {
-  readonly score: FraudScore | null;
-  /** What sync is told; null: nothing certain. */
-  readonly fact: ScoredFact | null;
-  readonly end: Settlement;
-}
-
-type Answered = Exclude<Attempted, { readonly do: 'no_session' | 'fenced' }>;
-type Scored = Extract<Answered, { readonly do: 'done' }>;
-type Refused = Pick<NotScored, 'status' | 'latencyMs' | 'errorMessage'> & { readonly why: Refusal | Suspicion };
-type NotScored = Exclude<Answered, { readonly do: 'done' }>;
-
-const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, suspect: null, outcome: null, unpublished: 0 };
+const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, retry: null, outcome: null, unpublished: 0 };
 const FENCED_MS = 250;
 const SPREAD_MS = 1_000;
-/** Records that wait behind the floodgate are asked again when it opens; this is for one that is missed. */
-const FLOOD_WAIT_MS = 45_000;
+/** Of the records that are read first after an assignment, an owner that was killed may have had some scored. */
+const MAYBE_REPEATED_RECORDS = 1_000;
 /** Records that are being scored or are scored and not published, as a multiple of the requests at once: what a kill doubles at most. */
 const OPEN_PER_REQUEST = 2;
 
@@ -102,6 +84,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   readonly #options: ScoringFlowOptions;
   readonly #mostOpen: number;
   #running = 0;
+  #repeatsRunning = 0;
+  /** Whether the request that began last was a repeat. */
+  #repeatWasLast = false;
+  #signals: EngineSignals | null = null;
   /** Records that wait with an outcome that is not published yet, by assignment: it says when they are lost, the engine does not. */
   readonly #unpublished = new Map<Tenure, Set<SourceRecord>>();
   /** Why the last publication had to wait. */
@@ -117,15 +103,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   }
 
   attach(signals: EngineSignals): void {
-    this.#options.gate.attach({
-      recovered: (causes) => {
-        signals.hurry(causes, { all: true, withinMs: SPREAD_MS });
-        signals.changed();
-      },
-      probe: (causes) => {
-        signals.hurry(causes, { all: false });
-        signals.changed();
-      },
+    this.#signals = signals;
+    this.#options.gate.attach((causes) => {
+      signals.hurry(causes, SPREAD_MS);
+      signals.changed();
     });
   }
 
@@ -163,9 +144,31 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return Math.min(this.#options.caller.free(nowMs), this.#mostOpen - this.#running);
   }
 
+  repeatRoom(nowMs: number, untriedWaits: boolean): number {
+    const { concurrency, gate } = this.#options;
+    return repeatRoom({
+      free: this.room(nowMs),
+      limit: Math.min(concurrency, gate.limit ?? concurrency),
+      repeatsRunning: this.#repeatsRunning,
+      untriedWaits,
+      repeatWasLast: this.#repeatWasLast,
+    });
+  }
+
+  isRepeat({ attempts, outcome }: ScoreCarry): boolean {
+    return attempts > 0 && outcome === null;
+  }
+
+  get isProbing(): boolean {
+    return this.#options.gate.why !== null;
+  }
+
+  noneUntried(nowMs: number): void {
+    this.#options.gate.noneUntried(nowMs);
+  }
+
   due(askedMs: number): number | null {
-    const { gate } = this.#options;
-    return earliest(gate.probeMs(), gate.roomMs(askedMs));
+    return this.#options.gate.dueMs(askedMs);
   }
 
   tick(nowMs: number): void {
@@ -187,7 +190,10 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     this.#unpublished.get(job.tenure)?.delete(job.record);
     const carry = job.carry ?? NOTHING_YET;
     if (carry.outcome === null && this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
+    const repeats = this.isRepeat(carry) ? 1 : 0;
+    if (carry.outcome === null) this.#repeatWasLast = repeats === 1;
     this.#running += 1;
+    this.#repeatsRunning += repeats;
     try {
       const step = await this.#step(job, carry);
       if (step.do === 'wait' && step.carry?.outcome) this.#keepUnpublished(job);
@@ -196,6 +202,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
       return step;
     } finally {
       this.#running -= 1;
+      this.#repeatsRunning -= repeats;
     }
   }
 
@@ -205,41 +212,49 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     const own = extras === null ? undefined : requestHeaders(job.record, job.item, extras);
     const call = spanOf(job).call(carry.attempts + 1);
     const headers = withTraceparent(own, call.context);
-    const judged = await this.#options.caller.score(job.item.body, carry.maybeScored, headers);
+    const attempt = {
+      key: job.lane,
+      isFirst: carry.attempts === 0,
+      record: job.record,
+      mayBeScored: carry.maybeScored || job.ordinal < MAYBE_REPEATED_RECORDS,
+    };
+    const judged = await this.#options.caller.score(job.item.body, attempt, headers);
     call.end(toCallEnd(judged));
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
     if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
     const next = { ...carry, attempts: carry.attempts + 1 };
     if (judged.do === 'done') return await this.#finish(job, next, this.#toScored(job, judged, next));
-    if (judged.do === 'refuse') return await this.#refuse(job, next, judged, judged.why);
-    const waiting = { ...next, maybeScored: carry.maybeScored || judged.ambiguous };
-    if (judged.do === 'hold') return this.#retry(waiting, 'service_refuses', judged);
-    if (judged.counts === null) return this.#retry(waiting, 'service_down', judged);
-    const { caller, clock, suspicion } = this.#options;
-    const suspect = suspectMore(carry.suspect, caller.tally, clock.monotonicMs());
-    return isAtFault(suspect, caller.tally, suspicion, clock.monotonicMs())
-      ? await this.#refuse(job, { ...waiting, suspect }, judged, judged.counts)
-      : this.#retry({ ...waiting, suspect }, 'service_down', judged);
+    if (judged.do === 'already_scored') return await this.#finish(job, next, toKnown(job, judged, this.#context(next)));
+    return await this.#fail(job, next, judged, judged.do);
   }
 
-  #retry(carry: ScoreCarry, why: HoldCause, judged: NotScored): Step<ScoreCarry> {
-    const afterMs = judged.do === 'retry' ? judged.afterMs : null;
-    const forMs = Math.max(retryWait(afterMs, carry.attempts, this.#options.draw), judged.restMs ?? 0);
-    const error = judged.status === null ? judged.why : `status_${String(judged.status)}`;
-    return { do: 'wait', forMs, why, carry, error };
-  }
-
-  /** The record's own fault, unless so many are refused that it is not: then it waits, and is asked about again. */
-  async #refuse(
+  /** An attempt failed: by the record's own fault, which ends it, or perhaps by the service's. */
+  async #fail(
     job: Job<Payment, ScoreCarry>,
     carry: ScoreCarry,
     judged: NotScored,
-    why: Refusal | Suspicion,
+    kind: 'refused' | 'rate_limited' | 'failed',
   ): Promise<Step<ScoreCarry>> {
-    // What may have been scored before says nothing of the records that follow.
-    if (why !== 'ambiguous_then_refused' && this.#options.gate.refused() === 'hold')
-      return this.#wait(carry, 'floodgate', FLOOD_WAIT_MS);
-    return await this.#finish(job, carry, this.#toRefused(job, { ...judged, why }, carry));
+    // What may have been scored before is no sign of others to come.
+    if (carry.maybeScored && (judged.status === 400 || judged.status === 422))
+      return await this.#finish(job, carry, toRefused(job, judged, this.#context(carry), 'ambiguous_then_refused'));
+    const decision = this.#options.gate.decide({
+      key: job.lane,
+      isFirst: carry.attempts === 1,
+      state: carry.retry,
+      kind,
+      afterMs: judged.afterMs,
+      bufferFill: this.#signals?.bufferFill(job.record.topic, job.record.partition) ?? 0,
+    });
+    const after = { ...carry, maybeScored: carry.maybeScored || judged.ambiguous };
+    if (decision.do === 'dead_letter') {
+      const context = this.#context(after);
+      const end = judged.status === 409 ? toKnown(job, judged, context) : toRefused(job, judged, context, judged.why);
+      return await this.#finish(job, after, end);
+    }
+    const { forMs, state: retry, blame } = decision;
+    const why = blame === 'service' ? judged.cause : blame === 'guard' ? 'dead_letter_guard' : 'record_failing';
+    return { do: 'wait', forMs, why, carry: { ...after, retry }, error: judged.why };
   }
 
   /**
@@ -288,39 +303,17 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return end;
   }
 
-  #toScored({ record, item }: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
-    const { reading, unrecognised } = readScore(judged.answer);
+  #toScored(job: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
+    const { outcome, reading, unrecognised } = toScored(job, judged, this.#context(carry));
     this.counts.scored(reading, carry.maybeScored);
     for (const field of unrecognised) this.#options.emit('answer_unrecognised', { operation: 'score', field });
-    const { status: httpStatus, latencyMs } = judged;
-    const { partition } = record;
-    return {
-      score: this.#options.output === null ? null : toScore(record, item, reading, this.#toContext(judged, carry)),
-      fact: { do: 'scored', partition, httpStatus, latencyMs, paymentMethod: item.paymentMethod },
-      end: DELIVERED,
-    };
+    return outcome;
   }
 
-  #toRefused({ record, item }: Job<Payment, ScoreCarry>, judged: Refused, carry: ScoreCarry): Outcome {
-    const { why, status, errorMessage } = judged;
-    const isUncertain = why === 'ambiguous_then_refused' || carry.maybeScored;
-    return {
-      score: this.#options.scoreOnRefusal ? toFailedScore(record, item, why, this.#toContext(judged, carry)) : null,
-      // The service may know this transaction all the same, so its updates are not stopped.
-      fact: isUncertain ? null : { do: 'refused', partition: record.partition },
-      end: toLetter(why, {
-        ...(status === null ? {} : { httpStatus: status }),
-        ...(errorMessage === null ? {} : { serviceError: errorMessage }),
-      }),
-    };
-  }
-
-  #toContext(
-    { status, latencyMs }: Pick<Answered, 'status' | 'latencyMs'>,
-    { attempts, maybeScored }: ScoreCarry,
-  ): ScoreContext {
-    const { account, clock } = this.#options;
-    return { account, httpStatus: status, latencyMs, attempts, possiblyScoredBefore: maybeScored, atMs: clock.nowMs() };
+  #context({ attempts, maybeScored }: ScoreCarry): OutcomeContext {
+    const { account, clock, output, scoreOnRefusal } = this.#options;
+    const publishes = output !== null;
+    return { account, attempts, maybeScored, publishes, scoreOnRefusal, atMs: clock.nowMs() };
   }
 
   #wait(carry: ScoreCarry, why: HoldCause, forMs: number): Step<ScoreCarry> {
@@ -352,11 +345,4 @@ function spanOf({ span, record }: Job<Payment, ScoreCarry>): RecordSpan {
 function toCallEnd(judged: Attempted): CallEnd {
   const status = 'status' in judged ? judged.status : null;
   return { status, error: judged.do === 'done' ? null : judged.do === 'fenced' ? 'fenced' : judged.why };
-}
-
-function toLetter(
-  reason: LetterCode,
-  more: { readonly detail?: string; readonly httpStatus?: number; readonly serviceError?: string },
-): Settlement {
-  return { do: 'dead_letter', letter: { reason, stage: 'score', ...more } };
 }

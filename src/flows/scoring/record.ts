@@ -3,7 +3,7 @@ import { type TraceContext } from '../../kernel/trace-context.ts';
 import { type FraudScore } from '../../screening/avro.generated.ts';
 import { cloudEventHeaders } from '../../screening/cloud-event.ts';
 import { NO_SCORE, type ScoreReading } from '../../screening/score.ts';
-import { type Refusal, type Suspicion } from '../../screening/verdict.ts';
+import { type AttemptFailure } from '../../resilience/caller.ts';
 import { type Payment } from './read.ts';
 
 /** What a score record says besides the answer itself. */
@@ -17,6 +17,9 @@ export interface ScoreContext {
   /** Milliseconds since 1970. */
   readonly atMs: number;
 }
+
+/** Why a score record has no decision. */
+export type ScoreFailure = AttemptFailure | 'ambiguous_then_refused' | 'already_scored';
 
 /** The score record of an answered payment. */
 export function toScore(
@@ -51,11 +54,11 @@ export function toScore(
   };
 }
 
-/** The score record of a payment that the service refused: no decision, and why. */
+/** The score record of a payment without an answer that can be used: no decision, and why. */
 export function toFailedScore(
   record: SourceRecord,
   payment: Payment,
-  failure: Refusal | Suspicion,
+  failure: ScoreFailure,
   context: ScoreContext,
 ): FraudScore {
   return { ...toScore(record, payment, NO_SCORE, context), failure };
