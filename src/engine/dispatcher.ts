@@ -11,12 +11,13 @@ import { type Partition } from './partition.ts';
 import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { type Standing } from './standing.ts';
 import { Waits } from './waits.ts';
+import { Writes } from './writes.ts';
 
-/** Letters being written at once, per flow. */
-const LETTERS_IN_FLIGHT = 256;
 /** After so many records that followed one of their own partition the next start belongs to the round: nobody starves. */
 const KEPT_IN_A_ROW = 8;
 const FAULTS_BEFORE_LETTER = 8;
+/** Once one could be written again, the others are tried within this time. */
+const DEAD_LETTERS_WITHIN_MS = 1000;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 30_000;
 
@@ -54,17 +55,16 @@ export class Dispatcher {
   /** Records read. */
   consumed = 0;
   readonly holds: HoldBook;
+  /** They are among what is buffered. */
+  readonly writes = new Writes();
   readonly #parts: DispatcherParts;
   readonly #clock: Clock;
   readonly #outcomes: OutcomeCounts;
   readonly #round = new Fifo<Partition>();
-  /** Partitions with ready records that need no room. */
-  readonly #writing = new Set<Partition>();
   #kept = 0;
   /** When the flow was asked for room last, or could have been. */
   #askedMs = 0;
   readonly #waits: Waits;
-  #lettersInFlight = 0;
   #pumping = false;
   #ended = 0;
 
@@ -81,6 +81,7 @@ export class Dispatcher {
   added(entry: Entry): void {
     this.buffered += 1;
     this.bufferedBytes += entry.bytes;
+    this.writes.count(entry, 1);
     if (entry.state === 'ready') this.#join(entry.tenure);
   }
 
@@ -107,7 +108,7 @@ export class Dispatcher {
   #startAll(freed: Partition | null): void {
     this.#pumping = true;
     const nowMs = (this.#askedMs = this.#clock.monotonicMs());
-    this.#startWrites();
+    for (let entry = this.writes.take(); entry !== undefined; entry = this.writes.take()) this.#write(entry);
     if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
       this.#kept += 1;
       this.#startNext(freed, nowMs);
@@ -122,17 +123,6 @@ export class Dispatcher {
       } else partition.inRound = false;
     }
     this.#pumping = false;
-  }
-
-  /** What only has to be written waits for nothing that ails the service, nor for records that do. */
-  #startWrites(): void {
-    for (const partition of this.#writing) {
-      while (partition.mayWrite) {
-        const entry = partition.takeToWrite();
-        if (entry !== undefined) this.#run(entry);
-      }
-    }
-    this.#writing.clear();
   }
 
   /** When `tick` must be called next; null: nothing is due. */
@@ -168,6 +158,7 @@ export class Dispatcher {
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
+        this.writes.count(entry, -1);
         this.holds.forget(entry, nowMs);
         entry.span?.end({ outcome: 'lost', attempts: entry.attempt });
       }
@@ -199,13 +190,6 @@ export class Dispatcher {
   #startNext(partition: Partition, nowMs: number): boolean {
     const entry = partition.peekReady();
     if (entry === undefined) return true;
-    if (entry.letter !== null) {
-      if (this.#lettersInFlight >= LETTERS_IN_FLIGHT) return false;
-      partition.takeReady();
-      if (entry.beganMs < 0) entry.beganMs = nowMs;
-      this.#writeLetter(entry, entry.letter);
-      return true;
-    }
     if (this.flow.room(nowMs) <= 0) return false;
     partition.takeReady();
     let why: HoldCause | null;
@@ -221,6 +205,12 @@ export class Dispatcher {
       this.#run(entry);
     }
     return true;
+  }
+
+  #write(entry: Entry): void {
+    if (entry.beganMs < 0) entry.beganMs = this.#clock.monotonicMs();
+    if (entry.letter === null) this.#run(entry);
+    else this.#writeLetter(entry, entry.letter);
   }
 
   #run(entry: Entry): void {
@@ -247,21 +237,18 @@ export class Dispatcher {
 
   #writeLetter(entry: Entry, letter: Letter): void {
     this.#enter(entry);
-    this.#lettersInFlight += 1;
     const written = this.#parts.deadLetters.write(entry.record, letter, entry.attempt);
-    const end = (apply: () => void): void => {
-      this.#lettersInFlight -= 1;
-      this.#leave(entry, apply);
-    };
     written.then(
       (outcome) => {
-        end(() => {
+        this.#leave(entry, () => {
           if (outcome === 'written') this.#settle(entry, { do: 'dead_letter', letter });
           else this.#wait(entry, outcome, this.#backoffMs(entry.attempt));
+          if (this.writes.tried(outcome === 'written'))
+            this.hurry(['dead_letter_topic'], { all: true, withinMs: DEAD_LETTERS_WITHIN_MS });
         });
       },
       (error: unknown) => {
-        end(() => {
+        this.#leave(entry, () => {
           this.#broke(entry, error);
         });
       },
@@ -300,7 +287,7 @@ export class Dispatcher {
         this.#settle(entry, step);
         return;
       case 'dead_letter':
-        entry.letter = step.letter;
+        this.#condemn(entry, step.letter);
         // At once, also before a join or at a stop: the record would be sent again if its end were left for later.
         if (this.phase !== 'joining') this.#writeLetter(entry, step.letter);
         else this.#resume(entry);
@@ -317,6 +304,12 @@ export class Dispatcher {
     }
   }
 
+  /** From now on all that is left of it is to write its dead letter. */
+  #condemn(entry: Entry, letter: Letter): void {
+    entry.letter = letter;
+    this.writes.count(entry, 1);
+  }
+
   #settle(entry: Entry, settlement: Settlement): void {
     entry.tellEnd(settlement);
     if (entry.why !== null) this.holds.forget(entry, this.#clock.monotonicMs());
@@ -324,6 +317,7 @@ export class Dispatcher {
     this.#ended += 1;
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
+    this.writes.count(entry, -1);
     const hadNext = entry.next !== null;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
@@ -356,7 +350,7 @@ export class Dispatcher {
     if (entry.faults === 0) entry.endedAtFirstFault = this.#ended;
     entry.faults += 1;
     if (entry.faults >= FAULTS_BEFORE_LETTER && this.#ended > entry.endedAtFirstFault && entry.letter === null) {
-      entry.letter = { reason: 'connector_fault', stage: this.flow.name, detail: name };
+      this.#condemn(entry, { reason: 'connector_fault', stage: this.flow.name, detail: name });
       this.#resume(entry);
     } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults), name);
   }
@@ -372,7 +366,7 @@ export class Dispatcher {
   }
 
   #join(partition: Partition): void {
-    if (partition.mayWrite) this.#writing.add(partition);
+    this.writes.join(partition);
     if (partition.inRound) return;
     partition.inRound = true;
     this.#round.push(partition);

@@ -66,6 +66,11 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
   }
 
+  /** Whether Kafka alone has to take what is left of it: its dead letter, or what it carries. */
+  get isToWrite(): boolean {
+    return this.letter !== null || this.answered;
+  }
+
   /** Lets its trace, if it has one, know how it ended. */
   tellEnd(settlement: Settlement): void {
     const attempts = this.attempt;

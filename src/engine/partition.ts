@@ -3,14 +3,12 @@ import { Fifo } from './fifo.ts';
 import {
   type AssignedPartition,
   type PartitionStatus,
+  type PauseReason,
   type Position,
   type Tenure,
   type TopicPartition,
 } from './ports.ts';
 import { Tracker } from './tracker.ts';
-
-/** Why reading of a partition pauses; reading goes on when no reason is left. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'map_full' | 'schema' | 'gap';
 
 /**
  * One owned partition, from its assignment to its loss: what was read of it, in lanes.
@@ -49,6 +47,8 @@ export class Partition implements Tenure, TopicPartition {
   timestampMs = 0;
   running = 0;
   buffered = 0;
+  /** How many of them are dead letters that are not written yet. */
+  deadLetters = 0;
   /** Steps of an earlier tenure of this partition that have not ended: nothing starts before they have. */
   orphans = 0;
   readonly pauses = new Set<PauseReason>();
@@ -92,7 +92,7 @@ export class Partition implements Tenure, TopicPartition {
     const head = this.#lanes.get(parts.lane);
     if (head === undefined) {
       this.#lanes.set(parts.lane, entry);
-      this.#ready.push(entry);
+      (entry.isToWrite ? this.#toWrite : this.#ready).push(entry);
     } else {
       entry.state = 'queued';
       head.tail.next = entry;
@@ -118,7 +118,7 @@ export class Partition implements Tenure, TopicPartition {
   /** Puts a lane's head that was waiting, blocked or released before all that has just been read. */
   resume(entry: Entry): void {
     entry.state = 'ready';
-    (entry.answered ? this.#toWrite : this.#resumed).push(entry);
+    (entry.isToWrite ? this.#toWrite : this.#resumed).push(entry);
   }
 
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
@@ -165,6 +165,7 @@ export class Partition implements Tenure, TopicPartition {
     this.#ready.clear();
     this.#toWrite.clear();
     this.buffered = 0;
+    this.deadLetters = 0;
   }
 
   get position(): Position {
@@ -185,7 +186,7 @@ export class Partition implements Tenure, TopicPartition {
       committed: this.committed,
       highWatermark: this.highWatermark,
       buffered: this.buffered,
-      paused: this.pauses.size > 0,
+      pauses: [...this.pauses],
       oldestUnfinishedMs: this.tracker.oldestMs,
       lastReadMs: this.timestampMs === 0 ? null : this.timestampMs,
     };

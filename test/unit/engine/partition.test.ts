@@ -71,7 +71,7 @@ describe('a partition that was just assigned', () => {
       committed: 100n,
       highWatermark: 180n,
       buffered: 0,
-      paused: false,
+      pauses: [],
       oldestUnfinishedMs: null,
       lastReadMs: null,
     });
@@ -199,9 +199,9 @@ describe('a partition', () => {
     const { partition } = new Bench();
     partition.pauses.add('schema').add('flow_full');
     partition.pauses.delete('schema');
-    expect(partition.status.paused).toBe(true);
+    expect(partition.status.pauses).toEqual(['flow_full']);
     partition.pauses.delete('flow_full');
-    expect(partition.status.paused).toBe(false);
+    expect(partition.status.pauses).toEqual([]);
   });
 
   test('forgets everything read when it is lost', () => {
