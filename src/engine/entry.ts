@@ -2,6 +2,7 @@ import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
+import { type Tracked } from './tracker.ts';
 import { type Due } from './wait-queue.ts';
 
 /**
@@ -19,7 +20,8 @@ export interface EntryParts {
   readonly record: SourceRecord;
   readonly item: unknown;
   readonly lane: string;
-  readonly index: number;
+  /** By which the tracker settles it. */
+  readonly tracked: Tracked;
   readonly letter: Letter | null;
 }
 
@@ -30,7 +32,7 @@ export class Entry implements Job<unknown, unknown>, Due {
   readonly lane: string;
   readonly tenure: Partition;
   /** By which the tracker settles it. */
-  readonly index: number;
+  readonly tracked: Tracked;
   readonly bytes: number;
   state: EntryState = 'ready';
   attempt = 1;
@@ -61,7 +63,7 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.record = parts.record;
     this.item = parts.item;
     this.lane = parts.lane;
-    this.index = parts.index;
+    this.tracked = parts.tracked;
     this.letter = parts.letter;
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
   }

@@ -123,7 +123,7 @@ export class Partition implements Tenure, TopicPartition {
 
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
   settle(entry: Entry): void {
-    this.tracker.settle(entry.index);
+    this.tracker.settle(entry.tracked);
     this.version += 1;
     this.settled += 1;
     this.buffered -= 1;

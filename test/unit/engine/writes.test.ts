@@ -9,7 +9,9 @@ const UNDECODABLE = { reason: 'undecodable', stage: 'read' } as const;
 function add(partition: Partition, lane: string, letter: Entry['letter'] = UNDECODABLE): Entry {
   const offset = partition.tracker.next;
   const record = { ...found, offset, timestampMs: 0, key: null, value: Buffer.from('12345'), headers: {} };
-  return partition.add({ record, item: lane, lane, index: partition.tracker.track(offset, 0), letter });
+  const tracked = partition.tracker.track(offset, 0);
+  if (tracked === null) throw new Error('a repeat');
+  return partition.add({ record, item: lane, lane, tracked, letter });
 }
 
 test('gives the ready dead letters of all partitions that joined, and none of what needs room', () => {
