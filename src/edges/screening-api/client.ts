@@ -114,7 +114,10 @@ class Client implements ScreeningApiEdge {
   async #requestLogin(authorization: string): Promise<Exchange> {
     const headers = ['authorization', authorization, 'accept', 'application/json', 'user-agent', this.#userAgent];
     return await new Promise<Exchange>((resolve) => {
-      new Attempt({ route: this.#login, clock: this.#clock, body: null, headers: null, isRepeat: false, resolve }, null).send(headers);
+      new Attempt(
+        { route: this.#login, clock: this.#clock, body: null, headers: null, isRepeat: false, resolve },
+        null,
+      ).send(headers);
     });
   }
 
