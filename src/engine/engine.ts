@@ -15,7 +15,7 @@ import {
   type SourceRecord,
   type TopicPartition,
 } from './ports.ts';
-import { standingOf } from './standing.ts';
+import { fillOf, standingOf } from './standing.ts';
 import { type Gap, startPosition } from './start-position.ts';
 
 /**
@@ -236,11 +236,9 @@ export class Engine implements SourceEvents {
         dispatcher.hurry(causes, withinMs);
         this.#arm();
       },
-      bufferFill: (of, partition) => {
-        const { partitionRecords, flowRecords, flowBytes } = this.#options.pressure;
-        const own = this.#partitions.get(nameOfPartition({ topic: of, partition }))?.buffered ?? 0;
-        const { buffered, bufferedBytes } = dispatcher;
-        return Math.max(own / partitionRecords, buffered / flowRecords, bufferedBytes / flowBytes);
+      failingFill: (of, partition) => {
+        const own = this.#partitions.get(nameOfPartition({ topic: of, partition }));
+        return fillOf(this.#ownedOf(of), own, this.#options.pressure);
       },
       changed: () => {
         dispatcher.pump();

@@ -79,8 +79,8 @@ export interface EngineSignals {
   hurry(causes: readonly HoldCause[], withinMs: number): void;
   /** `room`, `due` or what `mayStart` depends on has changed outside of a step. */
   changed(): void;
-  /** From 0 to 1: how much is in use of what may be kept in memory, of the flow or of this partition, whichever is more. */
-  bufferFill(topic: string, partition: number): number;
+  /** From 0 to 1: how much of what may be kept in memory is taken by records that were tried before and those behind them, of the flow or of this partition, whichever is more. */
+  failingFill(topic: string, partition: number): number;
   /** How far the partitions of a topic owned here have been read; null: not owned here. */
   position(topic: string, partition: number): Position | null;
   /** Timestamp (ms since 1970) of the first record of this lane that is held, waiting or running, in an owned partition of the topic; null: none is. */

@@ -7,7 +7,7 @@ import { DeadLetterGuard } from './dead-letter-guard.ts';
 export interface AttributionOptions {
   /** Failures before a record is a suspect, at least 1. */
   readonly maxAttempts: number;
-  /** They must span at least this; a tenth of it while the buffer is at least half full. */
+  /** They must span at least this; a tenth of it while failing records fill at least half of the memory. */
   readonly refuseAfterMs: number;
   /** Of dead letters among all that ends; 1: no guard. */
   readonly maxShare: number;
@@ -36,8 +36,8 @@ export interface FailedAttempt extends CallOf {
   readonly kind: 'refused' | 'rate_limited' | 'failed';
   /** From `Retry-After`; null: the service did not say. */
   readonly afterMs: number | null;
-  /** From 0 to 1: how much of what may be kept in memory is in use. */
-  readonly bufferFill: number;
+  /** From 0 to 1: how much of what may be kept in memory is taken by failing records and those behind them. */
+  readonly failingFill: number;
 }
 
 /** Whose fault a failure was. */
@@ -55,7 +55,8 @@ const MIN_OTHERS = 20;
 /** So many of them may have failed. */
 const OTHERS_FAILED_SHARE = 0.05;
 const RECENT_FIRST_ATTEMPTS = 20;
-/** A service that did what it was asked this lately is not to blame for one record. */
+/** Fewer first attempts than this that fail in a row are no sign against the service, nor are more if one succeeded this lately. */
+const FAILED_BY_CHANCE = 3;
 const WORKING_MS = 15_000;
 const REPEATS_SHARE = 0.25;
 /** With fewer calls at once, repeats and untried records take turns. */
@@ -118,7 +119,7 @@ export class Attribution {
   decide(attempt: FailedAttempt, nowMs: number): Decision {
     const state = this.#stateAfter(attempt, nowMs);
     const isAtOnce = attempt.kind === 'refused' || (attempt.isFirst && this.#failingKeys.has(attempt.key));
-    const isAtFault = isAtOnce || (attempt.kind === 'failed' && this.#isProven(state, attempt.bufferFill, nowMs));
+    const isAtFault = isAtOnce || (attempt.kind === 'failed' && this.#isProven(state, attempt.failingFill, nowMs));
     if (isAtFault && (isAtOnce ? this.permitsAtOnce(nowMs) : this.guard.permits(nowMs, { free: true }))) {
       if (attempt.kind !== 'refused') this.#remember(attempt.key);
       return { do: 'dead_letter' };
@@ -141,8 +142,8 @@ export class Attribution {
   }
 
   #blame(isAtFault: boolean, nowMs: number): Blame {
-    const isWorking = this.breaker.isClosed && nowMs - this.#succeededAtMs <= WORKING_MS;
-    if (!isWorking) return 'service';
+    const isWorking = this.#failedInARow < FAILED_BY_CHANCE || nowMs - this.#succeededAtMs <= WORKING_MS;
+    if (!this.breaker.isClosed || !isWorking) return 'service';
     return isAtFault && this.guard.isBlocking(nowMs) ? 'guard' : 'record';
   }
 

@@ -244,7 +244,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
       state: carry.retry,
       kind,
       afterMs: judged.afterMs,
-      bufferFill: this.#signals?.bufferFill(job.record.topic, job.record.partition) ?? 0,
+      failingFill: this.#signals?.failingFill(job.record.topic, job.record.partition) ?? 0,
     });
     const after = { ...carry, maybeScored: carry.maybeScored || judged.ambiguous };
     if (decision.do === 'dead_letter') {
