@@ -4,19 +4,18 @@ import { nameOf } from '../kernel/fault.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type Tracing } from '../kernel/tracing.ts';
 import { type Entry } from './entry.ts';
-import { Fifo } from './fifo.ts';
 import { HoldBook } from './hold-book.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import { type Partition } from './partition.ts';
 import { type DeadLetters, type Flow, type FlowStatus, type Step } from './ports.ts';
-import { type Standing } from './standing.ts';
+import { type Standing, tooManyFailing } from './standing.ts';
+import { Starts } from './starts.ts';
 import { Waits } from './waits.ts';
+import { Writes } from './writes.ts';
 
-/** Letters being written at once, per flow. */
-const LETTERS_IN_FLIGHT = 256;
-/** After so many records that followed one of their own partition the next start belongs to the round: nobody starves. */
-const KEPT_IN_A_ROW = 8;
 const FAULTS_BEFORE_LETTER = 8;
+/** Once one could be written again, the others are tried within this time. */
+const DEAD_LETTERS_WITHIN_MS = 1000;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 30_000;
 
@@ -54,22 +53,15 @@ export class Dispatcher {
   /** Records read. */
   consumed = 0;
   readonly holds: HoldBook;
+  /** They are among what is buffered. */
+  readonly writes = new Writes();
   readonly #parts: DispatcherParts;
   readonly #clock: Clock;
   readonly #outcomes: OutcomeCounts;
-  readonly #round = new Fifo<Partition>();
-  /** Records that were tried before and are due again, those due first in front. */
-  readonly #repeats = new Fifo<Entry>();
-  /** Heads of key queues that were tried and have not ended. */
-  #failing = 0;
-  #keyQueues = 0;
-  /** Partitions with ready records that need no room. */
-  readonly #writing = new Set<Partition>();
-  #kept = 0;
+  readonly #starts = new Starts();
   /** When the flow was asked for room last, or could have been. */
   #askedMs = 0;
   readonly #waits: Waits;
-  #lettersInFlight = 0;
   #pumping = false;
   #ended = 0;
 
@@ -86,9 +78,8 @@ export class Dispatcher {
   added(entry: Entry): void {
     this.buffered += 1;
     this.bufferedBytes += entry.bytes;
-    if (entry.state !== 'ready') return;
-    this.#keyQueues += 1;
-    this.#join(entry.tenure);
+    this.writes.count(entry, 1);
+    if (entry.state === 'ready') this.#join(entry.tenure);
   }
 
   /** Counts a record that has ended when it was read. */
@@ -114,70 +105,31 @@ export class Dispatcher {
   #startAll(freed: Partition | null): void {
     this.#pumping = true;
     const nowMs = (this.#askedMs = this.#clock.monotonicMs());
-    this.#startWrites();
+    for (let entry = this.writes.take(); entry !== undefined; entry = this.writes.take()) this.#write(entry);
     if (this.flow.isProbing === true) this.#startProbe(nowMs);
     if (this.flow.isProbing !== true) {
       this.#startRepeats(nowMs);
-      this.#startUntried(freed, nowMs);
+      this.#starts.turn(freed, this.inFlight, (partition) => this.#startNext(partition, nowMs));
     }
     this.#pumping = false;
   }
 
-  #startUntried(freed: Partition | null, nowMs: number): void {
-    if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
-      this.#kept += 1;
-      this.#startNext(freed, nowMs);
-    }
-    for (let partition = this.#round.peek(); partition !== undefined; partition = this.#round.peek()) {
-      const may = partition.mayStart;
-      if (may && !this.#startNext(partition, nowMs)) break;
-      this.#round.shift();
-      if (may) {
-        this.#round.push(partition);
-        this.#kept = 0;
-      } else partition.inRound = false;
-    }
-  }
-
   #startRepeats(nowMs: number): void {
-    for (let entry = this.#repeats.peek(); entry !== undefined; entry = this.#repeats.peek()) {
-      const isLost = entry.tenure.phase === 'lost';
-      if (!isLost && (this.flow.repeatRoom?.(nowMs, this.#untriedWaits()) ?? 0) <= 0) return;
-      this.#repeats.shift();
-      if (!isLost) this.#run(entry);
+    for (let entry = this.#starts.peekRepeat(); entry !== undefined; entry = this.#starts.peekRepeat()) {
+      if ((this.flow.repeatRoom?.(nowMs, this.#starts.untriedWaits) ?? 0) <= 0) return;
+      this.#starts.takeRepeat();
+      this.#run(entry);
     }
   }
 
-  /** Starts the newest head of a key queue that was not tried yet: it is the least likely to have a part in what fails. */
   #startProbe(nowMs: number): void {
-    let newest: Partition | undefined;
-    for (const partition of this.#round) {
-      const at = partition.mayStart ? (partition.peekNewest()?.record.timestampMs ?? -1) : -Infinity;
-      if (at > (newest?.peekNewest()?.record.timestampMs ?? -Infinity)) newest = partition;
-    }
-    if (newest === undefined) {
-      if ((this.#repeats.size > 0 || this.#waits.isWaiting) && !this.#waits.hasBlocked) this.flow.noneUntried?.(nowMs);
+    const hasRepeats = this.#starts.peekRepeat() !== undefined || this.#waits.isWaiting;
+    if (!this.#starts.untriedWaits) {
+      if (hasRepeats && !this.#waits.hasBlocked) this.flow.noneUntried?.(nowMs);
     } else if (this.flow.room(nowMs) > 0) {
-      const entry = newest.takeNewest();
+      const entry = this.#starts.takeNewest();
       if (entry !== undefined) this.#start(entry, nowMs);
     }
-  }
-
-  /** Whether a record that was not tried yet could start. */
-  #untriedWaits(): boolean {
-    for (const partition of this.#round) if (partition.mayStart) return true;
-    return false;
-  }
-
-  /** What only has to be written waits for nothing that ails the service, nor for records that do. */
-  #startWrites(): void {
-    for (const partition of this.#writing) {
-      while (partition.mayWrite) {
-        const entry = partition.takeToWrite();
-        if (entry !== undefined) this.#run(entry);
-      }
-    }
-    this.#writing.clear();
   }
 
   /** When `tick` must be called next; null: nothing is due. */
@@ -210,11 +162,10 @@ export class Dispatcher {
     const nowMs = this.#clock.monotonicMs();
     for (const head of partition.heads()) {
       this.#waits.remove(head);
-      this.#keyQueues -= 1;
-      this.#markRepeat(head, false);
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
+        this.writes.count(entry, -1);
         this.holds.forget(entry, nowMs);
         entry.span?.end({ outcome: 'lost', attempts: entry.attempt });
       }
@@ -228,10 +179,9 @@ export class Dispatcher {
   }
 
   /** Names what has lasted long enough to be worth a line; called now and then. */
-  review(nowMs: number): void {
-    // A full buffer alone is ordinary back-pressure, and while no call goes out that is the reason.
-    const isStuck = this.full && this.#failing * 2 > this.#keyQueues && this.flow.isProbing !== true;
-    this.holds.set('too_many_failing', isStuck ? this.#failing : 0, nowMs);
+  review(nowMs: number, partitions: Iterable<Partition>): void {
+    // While no call goes out, that is the reason.
+    this.holds.set('too_many_failing', this.flow.isProbing === true ? 0 : tooManyFailing(partitions), nowMs);
     this.holds.review(nowMs);
   }
 
@@ -254,13 +204,6 @@ export class Dispatcher {
   #startNext(partition: Partition, nowMs: number): boolean {
     const entry = partition.peekReady();
     if (entry === undefined) return true;
-    if (entry.letter !== null) {
-      if (this.#lettersInFlight >= LETTERS_IN_FLIGHT) return false;
-      partition.takeReady();
-      if (entry.beganMs < 0) entry.beganMs = nowMs;
-      this.#writeLetter(entry, entry.letter);
-      return true;
-    }
     if (this.flow.room(nowMs) <= 0) return false;
     partition.takeReady();
     this.#start(entry, nowMs);
@@ -280,6 +223,12 @@ export class Dispatcher {
       if (entry.beganMs < 0) entry.beganMs = nowMs;
       this.#run(entry);
     }
+  }
+
+  #write(entry: Entry): void {
+    if (entry.beganMs < 0) entry.beganMs = this.#clock.monotonicMs();
+    if (entry.letter === null) this.#run(entry);
+    else this.#writeLetter(entry, entry.letter);
   }
 
   #run(entry: Entry): void {
@@ -306,21 +255,17 @@ export class Dispatcher {
 
   #writeLetter(entry: Entry, letter: Letter): void {
     this.#enter(entry);
-    this.#lettersInFlight += 1;
     const written = this.#parts.deadLetters.write(entry.record, letter, entry.attempt);
-    const end = (apply: () => void): void => {
-      this.#lettersInFlight -= 1;
-      this.#leave(entry, apply);
-    };
     written.then(
       (outcome) => {
-        end(() => {
+        this.#leave(entry, () => {
           if (outcome === 'written') this.#settle(entry, { do: 'dead_letter', letter });
           else this.#wait(entry, outcome, this.#backoffMs(entry.attempt));
+          if (this.writes.tried(outcome === 'written')) this.hurry(['dead_letter_topic'], DEAD_LETTERS_WITHIN_MS);
         });
       },
       (error: unknown) => {
-        end(() => {
+        this.#leave(entry, () => {
           this.#broke(entry, error);
         });
       },
@@ -344,14 +289,6 @@ export class Dispatcher {
     this.#pump(partition);
   }
 
-  /**
-   * Whether a partition, one of whose records has just ended, may use the room itself: it has no more than an equal part
-   * under way. A hot key, whose records go one after another, then goes on at once and not after a turn of all others.
-   */
-  #mayKeepItsRoom(partition: Partition): boolean {
-    return this.#kept < KEPT_IN_A_ROW && partition.running * this.#round.size <= this.inFlight;
-  }
-
   #apply(entry: Entry, step: Step<unknown>): void {
     switch (step.do) {
       case 'delivered':
@@ -359,7 +296,7 @@ export class Dispatcher {
         this.#settle(entry, step);
         return;
       case 'dead_letter':
-        entry.letter = step.letter;
+        this.#condemn(entry, step.letter);
         // At once, also before a join or at a stop: the record would be sent again if its end were left for later.
         if (this.phase !== 'joining') this.#writeLetter(entry, step.letter);
         else this.#resume(entry);
@@ -368,13 +305,19 @@ export class Dispatcher {
         if (step.carry !== undefined) {
           entry.carry = step.carry;
           entry.answered = this.flow.isAnswered?.(step.carry) ?? false;
-          this.#markRepeat(entry, this.flow.isRepeat?.(step.carry) ?? false);
+          entry.markRepeat(this.flow.isRepeat?.(step.carry) ?? false);
         }
         this.#wait(entry, step.why, step.forMs, step.error);
         return;
       case 'release':
         this.#resume(entry);
     }
+  }
+
+  /** From now on all that is left of it is to write its dead letter. */
+  #condemn(entry: Entry, letter: Letter): void {
+    entry.letter = letter;
+    this.writes.count(entry, 1);
   }
 
   #settle(entry: Entry, settlement: Settlement): void {
@@ -384,9 +327,9 @@ export class Dispatcher {
     this.#ended += 1;
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
-    this.#markRepeat(entry, false);
+    this.writes.count(entry, -1);
+    entry.markRepeat(false);
     const hadNext = entry.next !== null;
-    if (!hadNext) this.#keyQueues -= 1;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
     // Afterwards: a commit that is due now says that it has ended, too.
@@ -418,7 +361,7 @@ export class Dispatcher {
     if (entry.faults === 0) entry.endedAtFirstFault = this.#ended;
     entry.faults += 1;
     if (entry.faults >= FAULTS_BEFORE_LETTER && this.#ended > entry.endedAtFirstFault && entry.letter === null) {
-      entry.letter = { reason: 'connector_fault', stage: this.flow.name, detail: name };
+      this.#condemn(entry, { reason: 'connector_fault', stage: this.flow.name, detail: name });
       this.#resume(entry);
     } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults), name);
   }
@@ -430,24 +373,16 @@ export class Dispatcher {
 
   #resume(entry: Entry): void {
     if (entry.isRepeat && entry.letter === null) {
-      entry.state = 'ready';
-      this.#repeats.push(entry);
+      this.#starts.repeat(entry);
       return;
     }
     entry.tenure.resume(entry);
     this.#join(entry.tenure);
   }
 
-  #markRepeat(entry: Entry, isRepeat: boolean): void {
-    if (isRepeat !== entry.isRepeat) this.#failing += isRepeat ? 1 : -1;
-    entry.isRepeat = isRepeat;
-  }
-
   #join(partition: Partition): void {
-    if (partition.mayWrite) this.#writing.add(partition);
-    if (partition.inRound) return;
-    partition.inRound = true;
-    this.#round.push(partition);
+    this.writes.join(partition);
+    this.#starts.join(partition);
   }
 
   #backoffMs(attempt: number): number {

@@ -4,7 +4,8 @@ import { Dispatcher } from './dispatcher.ts';
 import { type EngineOptions } from './engine-options.ts';
 import { Intake } from './intake.ts';
 import { decodeMap } from './offset-map.ts';
-import { Partition, type PauseReason } from './partition.ts';
+import { Partition } from './partition.ts';
+import { Pauses } from './pauses.ts';
 import {
   type AssignedPartition,
   type EngineStatus,
@@ -16,7 +17,6 @@ import {
 } from './ports.ts';
 import { standingOf } from './standing.ts';
 import { type Gap, startPosition } from './start-position.ts';
-import { isFull } from './pressure.ts';
 
 /**
  * Reads partitions of a consumer group through flows, in order per lane, concurrently across lanes, and commits what is
@@ -36,6 +36,7 @@ export class Engine implements SourceEvents {
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #intake: Intake;
   readonly #commits: Commits;
+  readonly #pauses: Pauses;
   /** Partitions lost while steps of them ran, by name: the next tenure waits for these. */
   readonly #leaving = new Map<string, number>();
   #phase: EngineStatus['phase'] = 'idle';
@@ -53,6 +54,13 @@ export class Engine implements SourceEvents {
     this.#clock = options.clock;
     this.#source = options.source;
     for (const [topic, flow] of options.flows) this.#dispatchers.set(topic, this.#dispatcherOf(flow));
+    this.#pauses = new Pauses({
+      source: options.source,
+      clock: options.clock,
+      limits: options.pressure,
+      partitions: () => this.#partitions.values(),
+      dispatchers: this.#dispatchers,
+    });
     this.#commits = new Commits({
       source: options.source,
       clock: options.clock,
@@ -63,7 +71,7 @@ export class Engine implements SourceEvents {
       partitions: () => (this.#phase === 'joining' ? null : this.#partitions.values()),
       onInterval: () => {
         const nowMs = this.#clock.monotonicMs();
-        for (const dispatcher of this.#dispatchers.values()) dispatcher.review(nowMs);
+        for (const [topic, dispatcher] of this.#dispatchers) dispatcher.review(nowMs, this.#ownedOf(topic));
       },
       onStall: (stalled) => {
         for (const dispatcher of this.#dispatchers.values()) {
@@ -72,7 +80,7 @@ export class Engine implements SourceEvents {
         }
       },
       onMapFull: (partition, full) => {
-        this.#pause(partition, 'map_full', full);
+        this.#pauses.set(partition, 'map_full', full);
       },
     });
     this.#intake = new Intake({
@@ -81,11 +89,11 @@ export class Engine implements SourceEvents {
       emit: options.emit,
       parked: options.parked,
       suspend: (partition, at) => {
-        this.#pause(partition, 'schema', true);
+        this.#pauses.set(partition, 'schema', true);
         this.#source.seek(partition, at);
       },
       resume: (partition) => {
-        this.#pause(partition, 'schema', false);
+        this.#pauses.set(partition, 'schema', false);
       },
     });
   }
@@ -133,7 +141,7 @@ export class Engine implements SourceEvents {
     const lost = before - this.#partitions.size;
     for (const at of assignment) this.#take(at);
     // What is lost may have been what filled the flow: nothing that ends here would say so to the others.
-    for (const [topic, dispatcher] of this.#dispatchers) this.#pressFlow(topic, dispatcher);
+    for (const [topic, dispatcher] of this.#dispatchers) this.#pauses.pressFlow(topic, dispatcher);
     this.#isStartMarked = false;
     const owned = this.#partitions.size;
     const afterMs = Math.round(this.#clock.monotonicMs() - (this.#joiningSinceMs ?? this.#clock.monotonicMs()));
@@ -160,7 +168,7 @@ export class Engine implements SourceEvents {
       partition.tracker.passTo(next);
       if (partition.tracker.committable !== before) partition.version += 1;
     }
-    this.#press(partition);
+    this.#pauses.press(partition);
     dispatcher.pump();
   }
 
@@ -193,7 +201,7 @@ export class Engine implements SourceEvents {
     return {
       phase: this.#phase,
       flows: [...this.#dispatchers].map(([topic, dispatcher]) => {
-        const owned = partitions.filter((partition) => partition.topic === topic);
+        const owned = this.#ownedOf(topic);
         return Object.assign(dispatcher.status(), standingOf(dispatcher, owned), { topic });
       }),
       partitions: partitions.map((partition) => partition.status),
@@ -279,8 +287,7 @@ export class Engine implements SourceEvents {
     const place = { topic: at.topic, partition: at.partition, from: String(at.committed), to: String(partition.start) };
     this.#options.emit('offset_gap', { ...place, why, missing: String(missing) });
     if (this.#options.onGap === 'earliest') return;
-    partition.pauses.add('gap');
-    this.#dispatchers.get(at.topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
+    this.#pauses.set(partition, 'gap', true);
   }
 
   /** Not before something was read: until then a source may have no way to commit. */
@@ -295,7 +302,7 @@ export class Engine implements SourceEvents {
     this.#partitions.delete(name);
     const dispatcher = this.#dispatchers.get(partition.topic);
     if (dispatcher !== undefined) {
-      if (partition.pauses.has('gap')) dispatcher.holds.leave('offset_gap', this.#clock.monotonicMs());
+      this.#pauses.drop(partition);
       dispatcher.drop(partition);
       this.#intake.drop(partition, dispatcher);
     }
@@ -306,7 +313,7 @@ export class Engine implements SourceEvents {
 
   #ended(partition: Partition): void {
     if (partition.phase === 'lost') this.#orphanEnded(partition);
-    else this.#press(partition);
+    else this.#pauses.press(partition);
     if (this.#whenStill.length > 0 && this.#running() === 0) for (const resolve of this.#whenStill.splice(0)) resolve();
   }
 
@@ -319,6 +326,10 @@ export class Engine implements SourceEvents {
     if (heir === undefined) return;
     heir.orphans = left;
     if (left === 0) this.#dispatchers.get(heir.topic)?.rejoin(heir);
+  }
+
+  #ownedOf(topic: string): readonly Partition[] {
+    return [...this.#partitions.values()].filter((partition) => partition.topic === topic);
   }
 
   #running(): number {
@@ -343,41 +354,6 @@ export class Engine implements SourceEvents {
         resolve();
       });
     });
-  }
-
-  /** Pauses and resumes a partition, and with it the others of its flow, by how much is held. */
-  #press(partition: Partition): void {
-    const dispatcher = this.#dispatchers.get(partition.topic);
-    if (dispatcher === undefined) return;
-    const full = isFull(
-      partition.pauses.has('partition_full'),
-      partition.buffered,
-      this.#options.pressure.partitionRecords,
-    );
-    this.#pause(partition, 'partition_full', full);
-    this.#pressFlow(partition.topic, dispatcher);
-    this.#pause(partition, 'flow_full', dispatcher.full);
-  }
-
-  #pressFlow(topic: string, dispatcher: Dispatcher): void {
-    const { flowRecords, flowBytes } = this.#options.pressure;
-    const wasFull = dispatcher.full;
-    dispatcher.full =
-      isFull(wasFull, dispatcher.buffered, flowRecords) || isFull(wasFull, dispatcher.bufferedBytes, flowBytes);
-    if (dispatcher.full === wasFull) return;
-    for (const partition of this.#partitions.values())
-      if (partition.topic === topic) this.#pause(partition, 'flow_full', dispatcher.full);
-  }
-
-  #pause(partition: Partition, reason: PauseReason, on: boolean): void {
-    if (on === partition.pauses.has(reason)) return;
-    const wasPaused = partition.pauses.size > 0;
-    if (on) partition.pauses.add(reason);
-    else partition.pauses.delete(reason);
-    const isPaused = partition.pauses.size > 0;
-    if (isPaused === wasPaused) return;
-    if (isPaused) this.#source.pause([partition]);
-    else this.#source.resume([partition]);
   }
 
   /** One timer for everything that falls due in any flow. */

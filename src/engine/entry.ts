@@ -2,6 +2,7 @@ import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
+import { type Tracked } from './tracker.ts';
 import { type Due } from './wait-queue.ts';
 
 /**
@@ -19,7 +20,8 @@ export interface EntryParts {
   readonly record: SourceRecord;
   readonly item: unknown;
   readonly lane: string;
-  readonly index: number;
+  /** By which the tracker settles it. */
+  readonly tracked: Tracked;
   readonly letter: Letter | null;
   /** How many records of its assignment were read before it. */
   readonly ordinal: number;
@@ -32,7 +34,7 @@ export class Entry implements Job<unknown, unknown>, Due {
   readonly lane: string;
   readonly tenure: Partition;
   /** By which the tracker settles it. */
-  readonly index: number;
+  readonly tracked: Tracked;
   readonly ordinal: number;
   readonly bytes: number;
   state: EntryState = 'ready';
@@ -66,10 +68,22 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.record = parts.record;
     this.item = parts.item;
     this.lane = parts.lane;
-    this.index = parts.index;
+    this.tracked = parts.tracked;
     this.ordinal = parts.ordinal;
     this.letter = parts.letter;
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+  }
+
+  /** Whether Kafka alone has to take what is left of it: its dead letter, or what it carries. */
+  get isToWrite(): boolean {
+    return this.letter !== null || this.answered;
+  }
+
+  /** Sets whether it was tried before. */
+  markRepeat(isRepeat: boolean): void {
+    if (isRepeat === this.isRepeat) return;
+    this.isRepeat = isRepeat;
+    this.tenure.failing += isRepeat ? 1 : -1;
   }
 
   /** Lets its trace, if it has one, know how it ended. */

@@ -231,6 +231,9 @@ export interface Source {
   stop(): Promise<void>;
 }
 
+/** Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to be written to the dead-letter topic. */
+export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'schema' | 'gap';
+
 /** What `/status` and the metrics read. Counters are plain numbers: nothing is emitted per record. */
 export interface EngineStatus {
   readonly phase: 'idle' | 'joining' | 'running' | 'stopping' | 'stopped';
@@ -281,7 +284,8 @@ export interface PartitionStatus extends TopicPartition {
   readonly committed: bigint | null;
   readonly highWatermark: bigint;
   readonly buffered: number;
-  readonly paused: boolean;
+  /** Why it is not read now; empty: it is. */
+  readonly pauses: readonly PauseReason[];
   /** Timestamp of the oldest record that is read and not settled; null: none. */
   readonly oldestUnfinishedMs: number | null;
   /** Timestamp of the last record read; null: none was yet. */

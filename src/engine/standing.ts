@@ -32,6 +32,21 @@ export function standingOf(
   return { answered, heldLanes, unsaved, unsavedSinceMs };
 }
 
+/**
+ * How many records the service fails for in partitions that are full, if they are more than half of the keys there; else
+ * 0, for a full buffer alone is ordinary back-pressure.
+ */
+export function tooManyFailing(partitions: Iterable<Partition>): number {
+  let failing = 0;
+  let keyQueues = 0;
+  for (const partition of partitions) {
+    if (!partition.pauses.has('partition_full') && !partition.pauses.has('flow_full')) continue;
+    failing += partition.failing;
+    keyQueues += partition.keyQueues;
+  }
+  return failing * 2 > keyQueues ? failing : 0;
+}
+
 /** A record that has only no room yet is not held: it starts as soon as another has ended. A letter needs Kafka alone. */
 function isHeld({ state, why, letter }: Entry, nothingStarts: 'no' | 'outwards' | 'at_all'): boolean {
   if (state === 'running') return false;

@@ -196,8 +196,9 @@ export const HOLDS = {
     mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
   },
   dead_letter_topic: {
-    means: 'The dead-letter topic cannot be written.',
-    mend: 'Create it (`topics create`) or give the right to write.',
+    means:
+      'The dead-letter topic cannot be written, whatever the reason. Records that need no dead letter go on; partitions of which too many dead letters wait are not read.',
+    mend: 'Create it (`topics create`), give the right to write, or look at the brokers; the event `writer_retry` names the error.',
   },
   not_scored_yet: {
     means: 'A status update waits for its transaction to be scored.',

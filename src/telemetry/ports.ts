@@ -1,4 +1,4 @@
-import { type EngineStatus } from '../engine/ports.ts';
+import { type EngineStatus, type PauseReason } from '../engine/ports.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { type BreakerReport, type GuardReport } from '../resilience/ports.ts';
 
@@ -33,6 +33,8 @@ export interface PartitionReport {
   readonly lag: string;
   readonly buffered: number;
   readonly paused: boolean;
+  /** Why it is not read now; empty: it is. */
+  readonly pauses: readonly PauseReason[];
   readonly oldestUnfinishedAgeMs: number | null;
 }
 

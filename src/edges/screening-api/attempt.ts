@@ -30,6 +30,8 @@ export interface AttemptParts {
   readonly body: Buffer | null;
   /** Of this request's own, name and value by turns; null: none. */
   readonly headers: readonly string[] | null;
+  /** Whether the same was sent before, by an earlier attempt. */
+  readonly isRepeat: boolean;
   readonly resolve: (exchange: Exchange) => void;
 }
 
@@ -52,7 +54,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
   readonly #access: Access | null;
   #body: Buffer | null;
   #token = '';
-  #isRepeat = false;
+  /** Whether it is sent once more, after a 401. */
+  #isRenewed = false;
   #ended = false;
   #controller: Dispatcher.DispatchController | null = null;
   #startedMs = 0;
@@ -114,9 +117,12 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
     const { clock } = this.#parts;
     const tookMs = clock.monotonicMs() - this.#startedMs;
     this.#count(this.#status, tookMs);
-    if (this.#status === 401 && this.#access !== null && this.#mayRepeat(this.#access)) {
-      this.#repeat(this.#access);
-      return;
+    if (this.#access !== null) {
+      if (this.#status !== 401) this.#access.session.accepted(this.#token, this.#isRenewed, clock.monotonicMs());
+      else if (this.#mayRenew(this.#access)) {
+        this.#renew(this.#access);
+        return;
+      }
     }
     this.#end({
       do: 'answer',
@@ -133,16 +139,16 @@ export class Attempt implements Dispatcher.DispatchHandler, Due {
   }
 
   /**
-   * A 401 was not carried out, so a repeat doubles nothing. That of a repeat is an answer like any other, unless its token
-   * had ended meanwhile: then it says nothing of a fresh session. No token comes without a login, and those are few.
+   * A 401 was not carried out, so sending it again doubles nothing. With a fresh token it is an answer like any other,
+   * unless that token had ended meanwhile. No token comes without a login, and those are few.
    */
-  #mayRepeat({ session }: Access): boolean {
-    const wasCurrent = session.drop(this.#token);
-    return !this.#isRepeat || !wasCurrent;
+  #mayRenew({ session }: Access): boolean {
+    const token = session.refused(this.#token, this.#parts.isRepeat || this.#isRenewed);
+    return token === 'old' || (token === 'ended' && !this.#isRenewed);
   }
 
-  #repeat(access: Access): void {
-    this.#isRepeat = true;
+  #renew(access: Access): void {
+    this.#isRenewed = true;
     this.#controller = null;
     this.#chunks = [];
     this.#bytes = 0;

@@ -74,12 +74,12 @@ class Client implements ScreeningApiEdge {
     this.#access = { session: this.#session, fence, headersOf: (token) => this.#headersOf(token) };
   }
 
-  score(body: Buffer, headers: readonly string[] | null = null): Promise<Exchange> {
-    return this.#exchange(this.#scoring, body, headers);
+  score(body: Buffer, headers: readonly string[] | null = null, isRepeat = false): Promise<Exchange> {
+    return this.#exchange(this.#scoring, body, headers, isRepeat);
   }
 
   sync(body: Buffer, headers: readonly string[] | null = null): Promise<Exchange> {
-    return this.#exchange(this.#sync, body, headers);
+    return this.#exchange(this.#sync, body, headers, false);
   }
 
   async login(): Promise<LoginResult> {
@@ -104,9 +104,9 @@ class Client implements ScreeningApiEdge {
     for (const { deadlines } of routes) deadlines.close();
   }
 
-  #exchange(route: Route, body: Buffer, headers: readonly string[] | null): Promise<Exchange> {
+  #exchange(route: Route, body: Buffer, headers: readonly string[] | null, isRepeat: boolean): Promise<Exchange> {
     return new Promise<Exchange>((resolve) => {
-      new Attempt({ route, clock: this.#clock, body, headers, resolve }, this.#access).begin(this.#access);
+      new Attempt({ route, clock: this.#clock, body, headers, isRepeat, resolve }, this.#access).begin(this.#access);
     });
   }
 
@@ -114,7 +114,10 @@ class Client implements ScreeningApiEdge {
   async #requestLogin(authorization: string): Promise<Exchange> {
     const headers = ['authorization', authorization, 'accept', 'application/json', 'user-agent', this.#userAgent];
     return await new Promise<Exchange>((resolve) => {
-      new Attempt({ route: this.#login, clock: this.#clock, body: null, headers: null, resolve }, null).send(headers);
+      new Attempt(
+        { route: this.#login, clock: this.#clock, body: null, headers: null, isRepeat: false, resolve },
+        null,
+      ).send(headers);
     });
   }
 

@@ -34,6 +34,11 @@ const YOUNG_REFUSED = 3;
 /** Each of our logins ends the other's session, too: no more of them than this, until a token has lived. */
 const DISPLACED_LOGIN_EVERY_MS = 60_000;
 
+/** A service that took a request this lately knows our sessions. */
+const SERVING_MS = 10_000;
+/** So many requests in a row that are refused with one token are not odd: it has ended. */
+const REFUSED_BY_CHANCE = 3;
+
 interface Token {
   readonly text: string;
   /** Monotonic, as the others. */
@@ -47,7 +52,7 @@ type Hold = Omit<Extract<Grant, { readonly do: 'no_session' }>, 'retryMs'> & { r
 /**
  * The one session of the service account. The token lives in memory only; whoever needs one waits for the same login.
  *
- * States: no token (at first, and after a 401 against the current one); fresh (used as it is); stale (past 80 % of its
+ * States: no token (at first, and after a 401 that ended the current one); fresh (used as it is); stale (past 80 % of its
  * life: used while a new one is fetched); held (the last login failed: none before `untilMs`, unless user name or
  * password have changed since); displaced (three young tokens were refused within 10 minutes: logins 60 s apart).
  */
@@ -62,6 +67,12 @@ export class Session {
   #allowance = LOGINS_AT_ONCE;
   #allowanceAtMs: number;
   #loggedInAtMs = -Infinity;
+  /** When a request was accepted last, monotonic. */
+  #acceptedAtMs = -Infinity;
+  /** Requests that the current token was refused to, since one was accepted with it. */
+  #refusedInARow = 0;
+  /** Whether the last token that was forgotten was young, and may have been refused to one odd request only. */
+  #isYoungSuspect = false;
   /** When young tokens were refused, the newest last; monotonic. */
   #youngRefusedMs: readonly number[] = [];
 
@@ -95,14 +106,33 @@ export class Session {
     return { do: 'no_session', why: this.#hold?.why ?? 'service_down', retryMs: this.#retryMs() };
   }
 
-  /** Forgets a token that the service refused, if it is still the current one, and says whether it was: late refusals of an older one end nothing. */
-  drop(token: string): boolean {
-    if (this.#token?.text !== token) return false;
+  /**
+   * The service answered 401 to a request with this token. `old`: it is not the current one any more. `ended`: it was,
+   * and is forgotten. `good`: others are served, so the 401 is about the request: to log in once more for one that
+   * `mayBeOdd`, or when no login may be tried, would only keep everybody waiting.
+   */
+  refused(token: string, mayBeOdd: boolean): 'old' | 'ended' | 'good' {
+    const current = this.#token;
+    if (current?.text !== token) return 'old';
     const nowMs = this.#parts.clock.monotonicMs();
-    if (nowMs - this.#token.sinceMs < YOUNG_MS)
-      this.#youngRefusedMs = [...this.#youngRefusedMs, nowMs].slice(-YOUNG_REFUSED);
+    this.#refusedInARow += 1;
+    const isServing = nowMs - this.#acceptedAtMs <= SERVING_MS && this.#refusedInARow < REFUSED_BY_CHANCE;
+    if (isServing && (mayBeOdd || this.#held(nowMs) !== null)) return 'good';
     this.#token = null;
-    return true;
+    if (nowMs - current.sinceMs >= YOUNG_MS) return 'ended';
+    // While others are served, only the success of the same request with the next token shows that this one had ended.
+    if (isServing) this.#isYoungSuspect = true;
+    else this.#countYoung(nowMs);
+    return 'ended';
+  }
+
+  /** The service took a request with this token. `isRenewed`: it had answered 401 to the same request with an older one. */
+  accepted(token: string, isRenewed: boolean, nowMs: number): void {
+    if (this.#token?.text === token) {
+      this.#acceptedAtMs = nowMs;
+      this.#refusedInARow = 0;
+    }
+    if (isRenewed && this.#isYoungSuspect) this.#countYoung(nowMs);
   }
 
   /** Logs in now, whatever was before; joins a login that is under way. Never rejects. */
@@ -160,6 +190,7 @@ export class Session {
     const lifeMs = lifetimeMs(text, clock.nowMs());
     const usedShare = USED_SHARE - draw() * USED_SHARE_SPREAD;
     this.#loggedInAtMs = nowMs;
+    this.#refusedInARow = 0;
     this.#token = { text, sinceMs: nowMs, useUntilMs: nowMs + lifeMs * usedShare, expiresAtMs: nowMs + lifeMs };
     this.#hold = null;
     this.#refused = null;
@@ -191,6 +222,11 @@ export class Session {
     if (this.#refused === null) return false;
     const { username, password } = this.#parts.credentials();
     return username !== this.#refused.username || password !== this.#refused.password;
+  }
+
+  #countYoung(nowMs: number): void {
+    this.#isYoungSuspect = false;
+    this.#youngRefusedMs = [...this.#youngRefusedMs, nowMs].slice(-YOUNG_REFUSED);
   }
 
   #isDisplaced(nowMs: number): boolean {

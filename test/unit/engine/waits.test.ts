@@ -8,7 +8,10 @@ const found = { topic: 'payments', partition: 0, committed: null, metadata: '', 
 
 function entryOf(lane: string, why: HoldCause | null = null): Entry {
   const record = { ...found, offset: 0n, timestampMs: 0, key: null, value: null, headers: {} };
-  const entry = new Partition(found, 1, 0n).add({ record, item: lane, lane, index: 0, letter: null });
+  const partition = new Partition(found, 1, 0n);
+  const tracked = partition.tracker.track(0n, 0);
+  if (tracked === null) throw new Error('a repeat');
+  const entry = partition.add({ record, item: lane, lane, tracked, letter: null });
   entry.why = why;
   return entry;
 }

@@ -272,6 +272,37 @@ describe('a 401', () => {
     expect(await api.score(BODY)).toMatchObject({ do: 'answer', status: 200 });
   });
 
+  test('that is meant for some requests alone keeps nobody else waiting, and accuses no other session', async () => {
+    const { api, service, clock } = await startRig();
+    service.onCall = ({ body }, response) => response.writeHead(body.toString() === 'odd' ? 401 : 200).end('{}');
+    for (let n = 0; n < 30; n += 1) {
+      expect(await api.score(BODY)).toMatchObject({ status: 200 });
+      expect(await api.score(Buffer.from('odd'), undefined, n % 2 === 1)).toMatchObject({ do: 'answer', status: 401 });
+      clock.advance(100);
+    }
+    expect(service.logins).toBeLessThanOrEqual(3);
+    expect(api.session().youngRefused).toBe(0);
+  });
+
+  test('of a request that was refused before leads to no login while others are served', async () => {
+    const { api, service } = await startRig();
+    service.onCall = ({ body }, response) => response.writeHead(body.toString() === 'odd' ? 401 : 200).end('{}');
+    expect(await api.score(BODY)).toMatchObject({ status: 200 });
+    expect(await api.score(Buffer.from('odd'), undefined, true)).toMatchObject({ status: 401 });
+    expect(service.logins).toBe(1);
+  });
+
+  test('of three requests in a row ends the session, though others were served a moment ago', async () => {
+    const { api, service } = await startRig();
+    expect(await api.score(BODY)).toMatchObject({ status: 200 });
+    service.onCall = ({ headers }, response) =>
+      response.writeHead(headers.authorization === 'SessionToken t1' ? 401 : 200).end('{}');
+    const repeats = [await api.score(BODY, undefined, true), await api.score(BODY, undefined, true)];
+    expect(repeats).toMatchObject([{ status: 401 }, { status: 401 }]);
+    expect(await api.score(BODY, undefined, true)).toMatchObject({ status: 200 });
+    expect(service.logins).toBe(2);
+  });
+
   test('for ever does not become a login for every request', async () => {
     const { api, service, clock } = await startRig();
     service.onCall = (_request, response) => response.writeHead(401).end('{}');

@@ -171,12 +171,12 @@ describe('a token', () => {
   test('is forgotten only while it is the current one', async () => {
     const desk = new Desk();
     await desk.session.acquire();
-    desk.session.drop('t0');
+    desk.session.refused('t0', false);
     expect(desk.session.current()).toBe('t1');
-    desk.session.drop('t1');
+    desk.session.refused('t1', false);
     expect(desk.session.current()).toBeNull();
     expect(await desk.session.acquire()).toEqual({ do: 'token', token: 't2' });
-    desk.session.drop('t1');
+    desk.session.refused('t1', false);
     expect(desk.session.current()).toBe('t2');
   });
 });
@@ -186,7 +186,7 @@ test('logs in at most twice at once, then every 10 s', async () => {
   const use = async (): Promise<string> => {
     const grant = await desk.session.acquire();
     if (grant.do !== 'token') return grant.why;
-    desk.session.drop(grant.token);
+    desk.session.refused(grant.token, false);
     return 'token';
   };
   expect([await use(), await use(), await use()]).toEqual(['token', 'token', 'service_refuses']);
@@ -199,7 +199,7 @@ test('logs in at most twice at once, then every 10 s', async () => {
 /** Logs in and is refused at once. */
 async function displaced(desk: Desk): Promise<void> {
   const grant = await desk.session.acquire();
-  if (grant.do === 'token') desk.session.drop(grant.token);
+  if (grant.do === 'token') desk.session.refused(grant.token, false);
 }
 
 describe('a service where a login ends the older token, and somebody else who logs in', () => {
@@ -223,7 +223,7 @@ describe('a service where a login ends the older token, and somebody else who lo
     for (let n = 0; n < 4; n += 1) {
       const grant = await desk.session.acquire();
       desk.clock.advance(600_000);
-      if (grant.do === 'token') for (let each = 0; each < 500; each += 1) desk.session.drop(grant.token);
+      if (grant.do === 'token') for (let each = 0; each < 500; each += 1) desk.session.refused(grant.token, false);
     }
     expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
   });
@@ -238,7 +238,7 @@ describe('a service where a login ends the older token, and somebody else who lo
     const grant = await desk.session.acquire();
     expect(grant).toMatchObject({ do: 'token' });
     desk.clock.advance(600_000);
-    if (grant.do === 'token') desk.session.drop(grant.token);
+    if (grant.do === 'token') desk.session.refused(grant.token, false);
     expect(await desk.session.acquire()).toMatchObject({ do: 'token' });
   });
 });
