@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  Attribution,
+  type Attribution,
   type AttributionOptions,
   type Decision,
   type FailedAttempt,
@@ -8,6 +8,7 @@ import {
   type RetryState,
 } from '../../../src/resilience/attribution.ts';
 import { type CallEnd } from '../../../src/resilience/breaker.ts';
+import { buildAttribution } from '../../support/attribution-builder.ts';
 
 const START_MS = 5_000;
 const MAX_ATTEMPTS = 8;
@@ -26,14 +27,7 @@ class Bench {
   #keys = 0;
 
   constructor(options: Partial<AttributionOptions> = {}) {
-    this.attribution = new Attribution({
-      maxAttempts: MAX_ATTEMPTS,
-      refuseAfterMs: REFUSE_AFTER_MS,
-      maxShare: 0.05,
-      draw: () => 1,
-      nowMs: START_MS,
-      ...options,
-    });
+    this.attribution = buildAttribution({ draw: () => 1, nowMs: START_MS, ...options });
   }
 
   /** First attempts of so many records, each of a key of its own, succeed. */

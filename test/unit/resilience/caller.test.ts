@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Attribution } from '../../../src/resilience/attribution.ts';
 import { type Attempted, Caller, type ScoringAttempt } from '../../../src/resilience/caller.ts';
 import { type EndedCall, Gate } from '../../../src/resilience/gate.ts';
 import { type Exchange } from '../../../src/resilience/ports.ts';
+import { buildAttribution } from '../../support/attribution-builder.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 
 const BODY = Buffer.from('{"trans_id":"T1"}');
@@ -28,13 +28,7 @@ interface Bench {
 
 function bench(score: (isRepeat: boolean) => Promise<Exchange>, concurrency = 1): Bench {
   const clock = new ManualClock();
-  const attribution = new Attribution({
-    maxAttempts: 8,
-    refuseAfterMs: 300_000,
-    maxShare: 0.05,
-    draw: () => 0.5,
-    nowMs: 0,
-  });
+  const attribution = buildAttribution();
   const gate = new Gate({ scope: 'scoring', attribution, bucket: null, clock, emit: () => undefined });
   const ended: EndedCall[] = [];
   const caller = new Caller({

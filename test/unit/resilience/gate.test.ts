@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type HoldCause } from '../../../src/kernel/outcome.ts';
-import { Attribution, type FailedAttempt } from '../../../src/resilience/attribution.ts';
+import { type FailedAttempt } from '../../../src/resilience/attribution.ts';
 import { type CallEnd } from '../../../src/resilience/breaker.ts';
 import { Gate, type Pass, SERVICE_CAUSES } from '../../../src/resilience/gate.ts';
 import { type CallAnswer, ConcurrencyLimit } from '../../../src/resilience/limit.ts';
 import { TokenBucket } from '../../../src/resilience/token-bucket.ts';
+import { buildAttribution } from '../../support/attribution-builder.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const OK: CallEnd = { do: 'ok' };
@@ -32,13 +33,7 @@ class Bench {
   constructor(bucket: TokenBucket | null = null, limit: ConcurrencyLimit | null = null) {
     this.gate = new Gate({
       scope: 'scoring',
-      attribution: new Attribution({
-        maxAttempts: 8,
-        refuseAfterMs: 300_000,
-        maxShare: 0.05,
-        draw: () => 0.5,
-        nowMs: 0,
-      }),
+      attribution: buildAttribution(),
       bucket,
       limit,
       clock: this.clock,
