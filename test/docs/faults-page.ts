@@ -59,12 +59,10 @@ async function scoring(exchange: Exchange, maybeScored = false): Promise<string>
   if (step.do === 'skip') return `skipped ${code(step.rule)}`;
   if (step.do === 'dead_letter') return `letter ${code(reasonOf(step.letter.reason))}`;
   if (step.do !== 'wait') return step.do;
-  const words = [`waits: ${code(step.why)}`];
-  if (step.why === 'record_failing') {
-    const alike = await scoringOf(exchange, { maybeScored, worksForOthers: false });
-    if (alike.do === 'wait') words.push(`${code(alike.why)} where others fail, too`);
-  }
-  if (step.carry?.retry?.against === 1) words.push('counts against the payment');
+  const alike = await scoringOf(exchange, { maybeScored, worksForOthers: false });
+  const causes = new Set([step.why, alike.do === 'wait' ? alike.why : step.why]);
+  const words = [`waits: ${[...causes].map((cause) => code(cause)).join(' or ')}`];
+  if (step.carry?.retry?.against === 1) words.push('counts');
   if (step.carry?.maybeScored === true && !maybeScored) words.push('may be scored');
   return words.join('; ');
 }
@@ -181,11 +179,11 @@ export async function faultsPage(): Promise<string> {
     '# What an answer means',
     PRINTED,
     'Look here what the connector makes of an answer of the screening service, whatever it is. What a person sees and does then: [when-things-go-wrong.md](when-things-go-wrong.md).',
-    '- **Scored**: the answer is published and the record is done.\n- **Letter**: the record is at fault and goes to the dead-letter topic, with this `dlq.reason`; only while the breaker is closed, one of the last 20 payments that were new was accepted, and the dead-letter guard permits it. Else it waits.\n- **Skipped**: the service knows the payment. Its score record has no decision, and this code as its `failure`.\n- **Waits**: one answer does not tell whether it is the record or the service; the record is sent again, and what it waits for is this hold of [codes.md](codes.md#holds). The tables are of a service that works for others; where it fails for all, the second name holds.',
+    '- **Scored**: the answer is published and the record is done.\n- **Letter**: the record is at fault and goes to the dead-letter topic, with this `dlq.reason`; only while the breaker is closed, one of the last 20 payments that were new was accepted, and the dead-letter guard permits it. Else it waits.\n- **Skipped**: the service knows the payment. Its score record has no decision, and this code as its `failure`.\n- **Waits**: one answer does not tell whether it is the record or the service; the record is sent again, and what it waits for is this hold of [codes.md](codes.md#holds). Of two names the first is of a service that works for others, the second of one that fails for them, too.',
     '## Answers to a payment',
     'A redirect is never followed. A 401 stands here for the second: after the first there was one login and one repeat.',
     await scoringTable(),
-    "- **Counts against the payment**: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while the buffer is half full), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
+    "- **Counts** against the payment: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while the buffer is half full), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
     '## No answer',
     await silenceTable(),
     '## Answers to a batch of status updates',

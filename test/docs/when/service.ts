@@ -215,7 +215,7 @@ export const ANSWERS: WrongSection = {
       happens: 'An attempt ends without an answer that can be used: a reset, a time-out, half an answer, no JSON, 502.',
       see: 'a score with `attempts` above 1 and `possibly_scored_before`',
       does: 'It is asked for again; the service may have scored the payment twice, under one trans_id.',
-      mend: 'Nothing. Readers take the newest score of a payment.',
+      mend: 'Nothing. Readers take the newest score of a payment that has no `failure`.',
       answers: ['twice'],
       shown: [
         [
