@@ -207,7 +207,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   DEAD_LETTER_MAX_SHARE: share({
     absent: 0.05,
-    doc: 'The share of records that may become dead letters by a single answer, or because they cannot be read: every success earns it, and 20 may follow one another. Beyond it none does for 5 minutes; other records go on. 1: no limit.',
+    doc: 'The share of records that may become dead letters by a single answer, or because they cannot be read: every success earns it, and 40 may follow one another (20 after a start). Beyond it none does for 5 minutes; other records go on. 1: no limit.',
   }),
   SCORE_ON_REFUSAL: flag({
     absent: true,

@@ -118,8 +118,9 @@ export class Attribution {
   /** What becomes of a record whose attempt failed; called after `end`. */
   decide(attempt: FailedAttempt, nowMs: number): Decision {
     const state = this.#stateAfter(attempt, nowMs);
-    const isAtOnce = attempt.kind === 'refused' || (attempt.isFirst && this.#failingKeys.has(attempt.key));
-    const isAtFault = isAtOnce || (attempt.kind === 'failed' && this.#isProven(state, attempt.failingFill, nowMs));
+    const isFailure = attempt.kind === 'failed';
+    const isAtOnce = attempt.kind === 'refused' || (isFailure && attempt.isFirst && this.#failingKeys.has(attempt.key));
+    const isAtFault = isAtOnce || (isFailure && this.#isProven(state, attempt.failingFill, nowMs));
     if (isAtFault && (isAtOnce ? this.permitsAtOnce(nowMs) : this.guard.permits(nowMs, { free: true }))) {
       if (attempt.kind !== 'refused') this.#remember(attempt.key);
       return { do: 'dead_letter' };

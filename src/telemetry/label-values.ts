@@ -6,13 +6,19 @@ export type LabelValues = readonly string[] | { readonly like: RegExp; readonly 
 const TOPIC: LabelValues = { like: /^[\w.-]{1,249}$/, what: 'a topic of the configuration' };
 const STATUS: LabelValues = { like: /^[0-9]{1,3}$/, what: 'an HTTP status; 0: no answer' };
 const OPTION: LabelValues = { like: /^[A-Z][A-Z0-9_]+$/, what: 'the name of an option' };
+/** `status_<code>` stands for the codes of the answers of the service. */
+const REASONS: readonly string[] = [...Object.keys(LETTERS), ...Object.keys(SKIPS)];
+const REASON: LabelValues = {
+  like: new RegExp(`^(|${REASONS.map((code) => code.replace('<code>', String.raw`[1-5]\d\d`)).join('|')})$`),
+  what: 'empty: none; why the record became a dead letter or was skipped: a code of codes.md',
+};
 const WHY: readonly string[] = ['card_data', 'too_large', 'invalid'];
 
 /** What each label of ours holds, wherever it occurs; `METRIC.LABEL` goes before it. Nothing from a record is among it. */
 export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   flow: ['scoring', 'sync'],
   outcome: ['delivered', 'skipped', 'dlq'],
-  reason: ['', ...Object.keys(LETTERS), ...Object.keys(SKIPS)],
+  reason: REASON,
   cause: Object.keys(HOLDS),
   scope: {
     like: /^[\w., -]{1,600}$/,

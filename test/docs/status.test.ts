@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Floodgate } from '../../src/resilience/floodgate.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { Health } from '../../src/telemetry/health.ts';
 import { type HealthReport } from '../../src/telemetry/ports.ts';
+import { buildAttribution } from '../support/attribution-builder.ts';
 import { engineStatus } from '../support/engine-status.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { documentedFields, placesIn } from './status-fields.ts';
@@ -11,9 +11,9 @@ const emit = (): void => undefined;
 
 /** A report in which every list has something. */
 function wholeReport(): HealthReport {
-  const waits = [{ cause: 'registry', records: 4, sinceMs: 0, error: 'timeout' }] as const;
+  const waits = [{ cause: 'registry', records: 4, sinceMs: 0, error: 'timeout', position: null }] as const;
   const clock = new ManualClock();
-  const gate = new Gate({ scope: 'scoring', floodgate: new Floodgate(0.05, 0), bucket: null, clock, emit });
+  const gate = new Gate({ scope: 'scoring', attribution: buildAttribution(), bucket: null, clock, emit });
   const health = new Health({
     version: '1.2.3',
     account: 'shop',

@@ -6,7 +6,7 @@ import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world
 let struck: StruckWorld;
 
 beforeAll(async () => {
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await struck.close();

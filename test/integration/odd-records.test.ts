@@ -14,7 +14,7 @@ const producer = kafka.producer();
 
 beforeAll(async () => {
   await Promise.all([admin.connect(), producer.connect()]);
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await Promise.all([admin.disconnect(), producer.disconnect()]);

@@ -61,9 +61,10 @@ function section(title: string, content: string): string {
 }
 
 function holdCard({ cause, means, mend, waiting }: HoldGroup): string {
-  const facts = waiting.map(({ scope, ageMs, records, error }) => {
+  const facts = waiting.map(({ scope, ageMs, records, error, position }) => {
     const counts = records === null ? '' : ` (${counted(records, 'record')})`;
-    return `${scope} for ${spell(ageMs)}${counts}${error === null ? '' : `: ${error}`}`;
+    const at = position === null ? '' : ` at ${position}`;
+    return `${scope} for ${spell(ageMs)}${counts}${error === null && at === '' ? '' : `: ${error ?? 'failed'}${at}`}`;
   });
   return `<div class="card hold"><b>${escaped(cause)}</b><span>${escaped(facts.join(' · '))}</span><p>${escaped(means)}</p><p><strong>Do:</strong> ${escaped(mend)}</p></div>`;
 }

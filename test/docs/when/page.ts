@@ -42,7 +42,7 @@ const QUESTIONS: readonly (readonly [Question, string, string])[] = [
   [
     'all_letters',
     'Everything becomes a dead letter',
-    '`npx fraud-connector dlq list --topic payments.created` counts them by reason, `dlq show` shows one ([dead-letters.md](dead-letters.md)): `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the floodgate holds before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again with `dlq redrive`.',
+    '`npx fraud-connector dlq list --topic payments.created` counts them by reason, `dlq show` shows one ([dead-letters.md](dead-letters.md)): `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the dead-letter guard stops it before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again with `dlq redrive`.',
   ],
   [
     'lag_grows',

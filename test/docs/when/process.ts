@@ -123,7 +123,7 @@ export const PROCESS: WrongSection = {
     {
       happens: 'The process is killed (kill -9, out of memory, power).',
       does: 'The next owner of its partitions goes on. At most what was in flight, and what had ended since the last commit (250 ms), is asked for again.',
-      mend: 'Nothing. Readers take the newest score of a payment, and drop reviews by `event_id`.',
+      mend: 'Nothing. Readers take the newest score of a payment that has no `failure`, and drop reviews by `event_id`.',
       answers: ['twice'],
       shown: [
         [

@@ -39,7 +39,7 @@ export const RECORDS: WrongSection = {
       happens: "The producer's schema cannot be read with this connector's.",
       letters: ['schema_incompatible'],
       see: '`dlq.detail`: the id of the schema, and why',
-      does: 'Every record of that schema is a letter; beyond a share the floodgate holds.',
+      does: 'Every record of that schema is a letter; beyond a share the dead-letter guard blocks them.',
       mend: 'Give the fields compatible types ([schemas.md](schemas.md)). Fields that nobody knows are no defect.',
       answers: ['all_letters'],
       shown: [
@@ -150,16 +150,15 @@ export const RECORDS: WrongSection = {
     },
     {
       happens: 'Many records cannot be read or sent, whatever the reason.',
-      holds: ['floodgate'],
-      does: 'When letters are more than FLOODGATE_MAX_SHARE (5 %) of at least 100 records in 5 minutes no further letter is written, and one record every 30 s is tried.',
-      mend: 'Read the newest letters; mend the producer. Where the letters are meant: FLOODGATE_MAX_SHARE=1.',
-      answers: ['nothing_moves', 'all_letters'],
+      holds: ['dead_letter_guard'],
+      does: '40 dead letters may follow one another (20 after a start); every record that ends well earns a part of another, so that in the long run DEAD_LETTER_MAX_SHARE (5 %) of all records may. Beyond that no further one is written for 5 minutes. A record that cannot be read waits with its key; other records go on.',
+      mend: 'Read the newest letters; fix the producer. Where the letters are meant: DEAD_LETTER_MAX_SHARE=1.',
+      answers: ['all_letters', 'lag_grows'],
       shown: [
-        [
-          'unit/resilience/floodgate',
-          'when letters of any reason are more than their share of at least 100 records in 5 minutes',
-        ],
-        ['unit/dead-letters/floodgated', 'writes nothing while the floodgate holds, and says why'],
+        ['unit/resilience/dead-letter-guard', 'permits 20 dead letters after a start, and blocks with the next'],
+        ['unit/resilience/dead-letter-guard', 'permits nothing, not even what is free, for 5 minutes'],
+        ['unit/resilience/gate', 'is spent by records that need no answer, too'],
+        ['unit/dead-letters/guarded', 'writes nothing while the guard of the flow blocks, and says why'],
       ],
     },
     {
@@ -168,7 +167,7 @@ export const RECORDS: WrongSection = {
       letters: ['connector_fault'],
       events: ['flow_broken'],
       does: 'The record waits; a letter after 8 attempts while others succeed.',
-      mend: 'Report it, with the log line. To go on at once: name the position in `PARK_POSITIONS`.',
+      mend: 'Report it, with the log line. To go on at once: name the position in `DEAD_LETTER_OFFSETS`.',
       answers: ['nothing_moves', 'all_letters'],
       shown: [
         [
@@ -181,7 +180,7 @@ export const RECORDS: WrongSection = {
       happens: 'One record keeps its partition or its key, and it must go on now.',
       letters: ['parked_by_operator'],
       see: '`fraud_connector_oldest_uncommitted_age_seconds` of one partition grows',
-      does: 'A record whose position is in `PARK_POSITIONS` is a letter, without a call.',
+      does: 'A record whose position is in `DEAD_LETTER_OFFSETS` is a letter, without a call.',
       mend: 'Name it there, and start again.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [['unit/engine/engine', 'parks the records an operator has named, without asking the flow']],

@@ -4,10 +4,10 @@ export const SERVICE: WrongSection = {
   title: 'The screening service as a whole',
   rows: [
     {
-      happens: 'It does not answer in time, refuses or breaks connections, or answers 429 or 5xx to most calls.',
+      happens: 'It does not answer in time, refuses or breaks connections, or answers 429 or 5xx to everybody.',
       holds: ['service_down'],
       events: ['fell_behind'],
-      does: 'It stops calling when half of at least 20 calls in 10 s have failed; then one probe after 2 s, 4 s and every 8 s. Partitions stay, no letter is written, no score is lost. The first success lets all calls out again.',
+      does: 'It stops calling when the first attempts for 20 keys in a row have failed; then one probe after 2 s, 4 s and every 8 s, each of a record that was not tried yet. Where no such record is left, each record is repeated by its own backoff, up to a minute. Partitions stay, no letter is written, no score is lost. The first success lets all calls out again.',
       mend: 'Look at the service. Nothing else: what waits goes out by itself, at full rate within seconds.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
@@ -18,8 +18,8 @@ export const SERVICE: WrongSection = {
           'that is never answered, for all payments at once, is bounded; they are scored when it is',
         ],
         [
-          'property/ill-service',
-          'answers nothing but 503 for five minutes is asked next to nothing, and at full rate within 10 s of its health',
+          'property/attribution',
+          'with %s for 10 minutes: nothing becomes a dead letter, it gets almost no requests, and all goes on within 10 s',
         ],
       ],
     },
@@ -47,13 +47,13 @@ export const SERVICE: WrongSection = {
       ],
     },
     {
-      happens: 'It answers less than half of its calls with 5xx, or slowly.',
+      happens: 'It answers a part of its calls with 5xx, or slowly.',
       see: '`fraud_connector_waiting_records{cause="service_down"}` above 0, now and then; scores with `attempts` above 1',
-      does: 'A record that failed waits for its own next attempt, 200 ms doubling to 30 s; its key waits behind it, no other one.',
+      does: 'A record that failed waits for its own next attempt, 200 ms doubling to a minute; its key waits behind it, no other one. All others go on at nearly full rate, and nothing becomes a dead letter.',
       mend: 'Look at the service. Every failed attempt costs rate: compare the lag.',
       answers: ['lag_grows'],
       shown: [
-        ['property/ill-service', 'answers %d of its calls with 503 for a while: nothing is lost, nothing a letter'],
+        ['property/attribution', 'for %f of all requests with %i: all are delivered, at nearly full rate'],
         ['integration/broken-scores', 'that is slow for one payment in ten costs none of them'],
       ],
     },
@@ -76,8 +76,8 @@ export const SERVICE: WrongSection = {
     {
       happens: 'It answers everybody with 403, 404, 405, a redirect, or the page of a proxy.',
       holds: ['service_refuses'],
-      does: 'After three in a row no call goes out for 60 s, then one probe. Redirects are never followed. No letter.',
-      mend: 'Run `npx fraud-connector check`; see SERVICE_BASE_URL and the rights of the account. After mending it goes on within 60 s; a restart goes on at once.',
+      does: 'When the first attempts for 20 keys in a row have failed no call goes out, but for one probe after 2 s, 4 s and every 8 s. Redirects are never followed. No letter.',
+      mend: 'Run `npx fraud-connector check`; see SERVICE_BASE_URL and the rights of the account. After the fix it goes on within 8 s.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
         [
@@ -91,41 +91,43 @@ export const SERVICE: WrongSection = {
     },
     {
       happens: 'It refuses every payment with 400, 413 or 422.',
-      holds: ['floodgate'],
-      letters: ['status_400', 'status_413', 'status_422'],
-      does: 'After ten refusals in a row (nine letters) it holds: one payment every 30 s, each of another key; the first that is accepted ends it.',
-      mend: "Read `dlq.service_error` of the newest letters; look at what has changed at the producer, in the mapping, at the service. FLOODGATE_MAX_SHARE=1 turns the floodgate off. Send the letters' payments again.",
+      holds: ['service_refuses', 'dead_letter_guard'],
+      letters: ['status_<code>'],
+      does: 'After about 20 dead letters the breaker opens: none follows, and one probe goes out after 2 s, 4 s and every 8 s. After a start none is written before a payment has been accepted.',
+      mend: "Read `dlq.service_error` of the newest letters; look at what has changed at the producer, in the mapping, at the service. Send the letters' payments again.",
       answers: ['nothing_moves', 'all_letters'],
       shown: [
+        ['integration/systemic-faults', 'by a refusal of every payment, from the start: no letter'],
+        ['property/attribution', 'with %i: some 20 records end, then none'],
+        ['property/attribution', 'from the start: none ends'],
+      ],
+    },
+    {
+      happens: 'It refuses many payments, and takes others.',
+      holds: ['dead_letter_guard'],
+      letters: ['status_<code>'],
+      does: 'As many become dead letters as DEAD_LETTER_MAX_SHARE (5 %) permits; 40 may follow one another. Then none does for 5 minutes: what is refused meanwhile is tried again, and its key waits; all others go on.',
+      mend: 'Read `dlq.service_error` of the newest letters; look at what has changed at the producer, in the mapping, at the service. Where the letters are meant: DEAD_LETTER_MAX_SHARE=1.',
+      answers: ['all_letters', 'lag_grows'],
+      shown: [
         [
-          'integration/systemic-faults',
-          'by a refusal of every payment: the floodgate holds before there are ten letters',
+          'property/attribution',
+          'a third refused for 20 minutes: the guard keeps the dead letters few, and nobody waits for it',
         ],
-        ['property/ill-service', 'refuses everything with 400 gets a hold, not letters; its health ends it'],
+        [
+          'unit/resilience/gate',
+          'blocks by name when its budget is spent, keeps no call back, and ends its block by itself',
+        ],
       ],
     },
     {
       happens: 'It refuses every status update.',
-      holds: ['service_refuses', 'floodgate'],
+      holds: ['service_refuses'],
       events: ['batch_split'],
-      does: 'A batch is searched for culprits; where all are refused alike the updates wait, and one batch every 30 s is tried. No letter; nine, if others were accepted within the last minute.',
+      does: 'A batch is searched for culprits. A search that finds ten and nothing that is accepted stops: no letter, the updates wait, and one update at a time is sent as a probe.',
       mend: 'Look at what has changed at the service, at the producer, in the mapping. What waits goes out with the first batch that is accepted.',
       answers: ['nothing_moves', 'lag_grows'],
-      shown: [
-        ['integration/systemic-faults', 'by a refusal of every status update: no letter'],
-        [
-          'unit/flows/sync/delivery',
-          'keeps all others back while everything is refused alike, but for one in 30 s, until one is accepted',
-        ],
-        [
-          'unit/flows/sync/delivery',
-          'makes nine letters and no more of a service that refuses everything from one moment on',
-        ],
-        [
-          'unit/flows/sync/delivery',
-          'makes no letters of what a probe found before the service became well in the middle of it',
-        ],
-      ],
+      shown: [['integration/systemic-faults', 'by a refusal of every status update: no letter']],
     },
   ],
 };
@@ -135,7 +137,7 @@ export const ANSWERS: WrongSection = {
   rows: [
     {
       happens: 'One payment is refused with 400, 413 or 422.',
-      letters: ['status_400', 'status_413', 'status_422'],
+      letters: ['status_<code>'],
       see: 'a score with `decision` unknown and its `failure` (unless `SCORE_ON_REFUSAL=false`)',
       does: 'The record is a letter with the status and the words of the service; its key goes on.',
       mend: 'Read `dlq.service_error`; mend the data and send the payment again.',
@@ -149,21 +151,63 @@ export const ANSWERS: WrongSection = {
       ],
     },
     {
-      happens: 'One payment is always answered with 500, or with 200 and an `error_msg`.',
-      holds: ['service_down'],
-      letters: ['status_500', 'error_msg'],
-      does: 'Only its key waits. It is a letter after 8 attempts over 5 minutes in which others succeeded (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`); while others fail alike it waits on.',
-      mend: 'Show the service the transaction; send it again when that is mended.',
+      happens:
+        'One payment always gets an answer that others do not get: any status, an `error_msg`, no JSON, no answer at all.',
+      holds: ['record_failing'],
+      letters: ['status_<code>', 'error_msg', 'unusable_answer', 'timed_out', 'connection_failed'],
+      see: '`position` of the hold: which record',
+      does: 'Only its key waits. It is a letter after 8 failures over 5 minutes (30 s while the buffer is half full) in which at least 20 other payments were tried and at most 5 % of those failed (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`). Further payments of its key that fail are letters at once, until one succeeds. A payment that always gets 429 waits.',
+      mend: 'Show the service the transaction; send it again when that is fixed. To end it sooner: `DEAD_LETTER_OFFSETS`.',
       answers: ['all_letters', 'lag_grows'],
       shown: [
+        ['property/attribution', '4 %% that always get %s: all others keep their rate, and each odd one ends'],
         [
-          'property/ill-service',
-          'always answers one transaction with 500 loses no other, and gets a letter of that one after five minutes',
+          'property/attribution',
+          '0.2 %% that always time out: the others keep their rate, although each holds a slot for 5 s',
         ],
-        ['integration/broken-scores', 'with an error_msg and 200 is never a decision: it is asked for again'],
         [
-          'unit/flows/scoring/flow',
-          'is refused after enough answers over enough time, while others succeed, and says so',
+          'property/attribution',
+          'any answer, share, number of keys and seed: no good record becomes a dead letter, and the order is kept',
+        ],
+        [
+          'unit/resilience/attribution',
+          'becomes a dead letter with its eighth failure after 300 s, while 20 others were tried and succeeded',
+        ],
+      ],
+    },
+    {
+      happens: 'One payment fails, and too few others come to tell whose fault it is.',
+      holds: ['record_failing'],
+      see: '`position` of the hold: which record',
+      does: 'It is tried again, at most once a minute, until 20 other payments have been tried. Only its key waits.',
+      mend: 'Name its position in `DEAD_LETTER_OFFSETS` and start again, if it must end now.',
+      answers: ['lag_grows'],
+      shown: [
+        ['property/attribution', 'an odd record that nothing follows waits, for nobody can tell'],
+        ['property/attribution', 'with one request a minute an odd record ends once 20 others were tried'],
+      ],
+    },
+    {
+      happens: 'So many payments fail that what is held in memory is full of them, while others are accepted.',
+      holds: ['too_many_failing'],
+      see: '`/status`: how many; `record_failing` with a position',
+      does: 'Nothing more is read until some have ended. What can be proven to be at fault ends sooner: after 30 s in place of 5 minutes.',
+      mend: 'Look at what the failing payments have in common. A higher DEAD_LETTER_MAX_SHARE, or DEAD_LETTER_OFFSETS, lets more of them go.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [['unit/resilience/attribution', 'while the buffer is at least half full a tenth of the time is enough']],
+    },
+    {
+      happens: 'A payment is answered with 409: the service knows it already.',
+      skips: ['already_scored'],
+      see: 'a score with `decision` unknown and `failure` `already_scored`',
+      does: 'It ends without a decision, and its status updates may go out. Free where a repeat is to be expected: after an attempt of this process that may have been carried out, and among the first 1,000 records after an assignment. Any other 409 counts for the dead-letter guard.',
+      mend: 'Nothing after a kill -9: readers keep the decision that they have. To score a whole log again: DEAD_LETTER_MAX_SHARE=1.',
+      answers: ['twice'],
+      shown: [
+        ['property/attribution', '409 to what a killed process had scored: each ends at once, and nothing waits'],
+        [
+          'unit/resilience/caller',
+          'a 409 says that the payment is scored where that is to be expected, and else refuses the record',
         ],
       ],
     },
@@ -171,7 +215,7 @@ export const ANSWERS: WrongSection = {
       happens: 'An attempt ends without an answer that can be used: a reset, a time-out, half an answer, no JSON, 502.',
       see: 'a score with `attempts` above 1 and `possibly_scored_before`',
       does: 'It is asked for again; the service may have scored the payment twice, under one trans_id.',
-      mend: 'Nothing. Readers take the newest score of a payment.',
+      mend: 'Nothing. Readers take the newest score of a payment that has no `failure`.',
       answers: ['twice'],
       shown: [
         [
@@ -188,9 +232,9 @@ export const ANSWERS: WrongSection = {
       ],
     },
     {
-      happens: 'The repeat of such an attempt is refused with 400, 409 or 422.',
+      happens: 'The repeat of such an attempt is refused with 400 or 422.',
       letters: ['ambiguous_then_refused'],
-      does: 'The payment may be scored, so its status updates go out all the same. Such letters do not count for the floodgate.',
+      does: 'The payment may be scored, so its status updates go out all the same. Such letters spend no budget of the dead-letter guard.',
       mend: 'Look the transaction up at the service before you send it again.',
       answers: ['all_letters', 'twice'],
       shown: [
@@ -222,10 +266,10 @@ export const ANSWERS: WrongSection = {
       shown: [['integration/broken-scores', 'that finds fault with datapoints is a score with its remarks']],
     },
     {
-      happens: 'One status update makes its batch be refused with 400, 413 or 422.',
-      letters: ['status_400', 'status_413', 'status_422'],
+      happens: 'One status update makes its batch be refused with a 3xx or 4xx.',
+      letters: ['status_<code>'],
       events: ['batch_split'],
-      does: 'The batch is halved until the culprit stands alone; its mates are sent.',
+      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once another update was accepted since its refusal.',
       mend: 'Read `dlq.service_error`; mend the update and send it again.',
       answers: ['all_letters'],
       shown: [
@@ -259,9 +303,9 @@ export const ANSWERS: WrongSection = {
       shown: [['integration/broken-updates', 'of a body as too large makes smaller ones, and no letter']],
     },
     {
-      happens: 'A batch gets no answer, or 408, 429, 5xx, or 200 with an `error_msg`.',
-      holds: ['service_down'],
-      does: 'It is sent again; the service may see an update twice, with the same status and `ts`.',
+      happens: 'A batch gets no answer, or 408, 425, 429, 5xx, or 2xx with an `error_msg`.',
+      holds: ['service_down', 'record_failing'],
+      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (502 to 504: after a fourth, while other batches are accepted) it is searched for the update that does it, which then goes on alone, as a payment would. 429 is never searched.',
       mend: 'Nothing.',
       answers: ['twice', 'lag_grows'],
       shown: [

@@ -64,6 +64,22 @@ describe('Health', () => {
     expect(made.readyOf('scoring')).toBe(true);
   });
 
+  test.each(['record_failing', 'dead_letter_guard'] as const)(
+    'a flow stays ready while only some records wait (%s), and the report says that they are some',
+    (cause) => {
+      const { made } = health(['scoring'], () => engineStatus());
+      made.emit('ready', ready);
+      made.emit('partitions_assigned', joined);
+      const position = 'payments.created:3:41';
+      made.emit('hold_started', { cause, scope: 'scoring', error: 'status_403', position });
+      expect(made.readyOf('scoring')).toBe(true);
+      expect(made.status().holds).toMatchObject([{ cause, partial: true, position }]);
+      made.emit('hold_started', { ...down, scope: 'scoring breaker' });
+      expect(made.readyOf('scoring')).toBe(false);
+      expect(made.status().holds[1]).toMatchObject({ partial: false, position: null });
+    },
+  );
+
   test('a flow is not ready while its engine joins', () => {
     const { made } = health(['scoring'], () => engineStatus({ phase: 'joining' }));
     made.emit('ready', ready);
@@ -111,7 +127,10 @@ describe('Health', () => {
   test('reports in plain JSON: offsets as texts, waits with their age', () => {
     const big = 2n ** 60n;
     const status = engineStatus({
-      flow: { heldLanes: 9, waits: [{ cause: 'registry', records: 4, sinceMs: 200, error: 'timeout' }] },
+      flow: {
+        heldLanes: 9,
+        waits: [{ cause: 'registry', records: 4, sinceMs: 200, error: 'timeout', position: null }],
+      },
       partition: { next: big, committable: big - 2n, committed: big - 3n, highWatermark: big, oldestUnfinishedMs: 0 },
     });
     const { made, clock } = health(['scoring'], () => status);

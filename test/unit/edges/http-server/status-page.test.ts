@@ -9,6 +9,8 @@ const hold: HoldReport = {
   records: null,
   ageMs: 61_000,
   error: null,
+  position: null,
+  partial: false,
   means: 'It does not answer.',
   mend: 'Look at it.',
 };
@@ -54,6 +56,12 @@ describe('shows', () => {
   test('what went wrong, where it has a name', () => {
     const error = 'KafkaJSConnectionError ECONNREFUSED';
     expect(statusPage(healthReport({ holds: [{ ...hold, error }] }))).toContain(`scoring for 61.0 s: ${error}<`);
+  });
+
+  test('at which position a record failed last', () => {
+    const position = 'payments.created:3:41';
+    const page = statusPage(healthReport({ holds: [{ ...hold, position, error: 'status_403' }] }));
+    expect(page).toContain(`scoring for 61.0 s: status_403 at ${position}<`);
   });
 
   test('what a kill would do a second time', () => {
