@@ -227,7 +227,7 @@ export class Batches {
 
   #enter(member: Pending, nowMs: number): void {
     this.#updates.set(member.transId, member);
-    if (member.state.isAlone) {
+    if (isAlone(member)) {
       this.#lone.push({ members: [member], closedBy: 'records', openedMs: nowMs });
       this.pump();
       return;
@@ -260,7 +260,7 @@ export class Batches {
       this.#openBytes -= member.fragment.length;
       return true;
     }
-    const batches = member.state.isAlone ? this.#lone : this.#ready;
+    const batches = isAlone(member) ? this.#lone : this.#ready;
     const index = batches.findIndex(({ members }) => members.includes(member));
     const batch = batches[index];
     if (batch === undefined) return false;
@@ -302,7 +302,7 @@ export class Batches {
     for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
     const [first] = members;
     if (first === undefined) return;
-    const lone = first.state.isAlone ? 1 : 0;
+    const lone = isAlone(first) ? 1 : 0;
     this.#inFlight += 1;
     this.#loneInFlight += lone;
     this.#loneWasLast = lone === 1;
@@ -328,4 +328,8 @@ export class Batches {
 
 function failures(member: Pending | undefined): number {
   return member === undefined ? Infinity : (member.state.retry?.failures ?? 0);
+}
+
+function isAlone({ state }: Sendable): boolean {
+  return state.aloneAt !== null;
 }

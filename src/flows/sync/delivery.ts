@@ -49,6 +49,7 @@ export interface DeliveryOptions {
 /** What waits for the service is tried again at least this often: it is the longest time between two probes, too. */
 const SERVICE_MAX_MS = 8_000;
 const LOST_THREAD: ReadonlySet<number> = new Set([500, 502, 504]);
+const CAUSES = { record: 'record_failing', guard: 'dead_letter_guard' } as const;
 const RELEASE: UpdateEnd = { do: 'release' };
 
 type Accepted = Extract<BatchAnswer, { do: 'accepted' }>;
@@ -95,9 +96,10 @@ export class Delivery {
 
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */
   async send(batch: ClosedBatch): Promise<void> {
-    const { gate, emit } = this.#options;
+    const { gate } = this.#options;
     let search = wholeBatch(batch.members);
-    for (let failure: Failure | null = null; ; ) {
+    let failure: Failure | null = null;
+    for (;;) {
       search = withoutLost(search);
       const [part] = search.parts;
       if (part === undefined) break;
@@ -111,26 +113,30 @@ export class Delivery {
         break;
       }
       const patched = await this.#patch(part.members, batch, failure === null);
-      const { answer, call } = patched;
+      const { answer } = patched;
       if (answer.do === 'unsent') {
         const { why, forMs } = answer;
         for (const { members } of search.parts) endAll(members, { do: 'later', why, forMs });
         break;
       }
       if (answer.do === 'accepted') {
-        search = partAccepted(search, this.#accept(part.members, answer, patched, search), this.#calls);
-        continue;
+        search = partAccepted(search, this.#accept(part.members, answer, patched), this.#calls);
+      } else {
+        failure = answer;
+        search = this.#split(search, failure);
       }
-      failure = answer;
-      const { parts } = (search = partFailed(search, failure, this.#calls));
-      if (part.members.length > 1 && parts[0]?.depth === part.depth + 1)
-        emit('batch_split', { records: part.members.length, status: failure.status ?? 0 });
-      if (isServiceAtFault(search)) {
-        gate.open(call);
-        search = givenUp(search, failure);
-      }
+      // Once the breaker is open, nobody is at fault.
+      if (isServiceAtFault(search)) gate.open(patched.call);
     }
     this.#endUndecided(search);
+  }
+
+  #split(search: Search<Member>, failure: Failure): Search<Member> {
+    const [part] = search.parts;
+    const after = partFailed(search, failure, this.#calls);
+    if (part !== undefined && after.parts.length > search.parts.length)
+      this.#options.emit('batch_split', { records: part.members.length, status: failure.status ?? 0 });
+    return after;
   }
 
   get #calls(): { readonly begun: number; readonly newestAccepted: number } {
@@ -166,7 +172,7 @@ export class Delivery {
     const call = {
       key,
       // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
-      isFirst: untried !== undefined || (delivered > 0 && first?.state.isAlone !== true),
+      isFirst: untried !== undefined || (delivered > 0 && first?.state.aloneAt === null),
       record,
       end: toCallEnd(answer, delivered, believesRefusals),
       answer: {
@@ -186,17 +192,15 @@ export class Delivery {
     part: readonly Member[],
     { status, rejected, unknown }: Accepted,
     { call, order }: Patched,
-    search: Search<Member>,
   ): readonly Culprit<Member>[] {
     const { emit, onAccepted } = this.#options;
-    const failedAt = search.failedAt ?? this.#begun;
     const culprits = part
       .filter(({ transId }) => rejected.has(transId))
       .map((member) => ({
         member,
         failure: toRejection(status, rejected.get(member.transId) ?? null),
         // Others of the same call were accepted.
-        isProven: call.delivered > 0 || isProven(member, failedAt, this.#calls),
+        isProven: call.delivered > 0 || isProven(member, this.#calls),
       }));
     for (const field of unknown) emit('answer_unrecognised', { operation: 'sync', field });
     for (const member of part) if (!rejected.has(member.transId)) member.end({ do: 'accepted' });
@@ -208,7 +212,7 @@ export class Delivery {
   }
 
   #endUndecided(search: Search<Member>): void {
-    const isService = isServiceAtFault(search) || this.#options.gate.why !== null;
+    const isService = this.#options.gate.why !== null;
     for (const { member, failure, isProven: isAtFault } of search.culprits) {
       if (isService) member.end(this.#toEnd(member, failure, 'shared', search));
       else this.#endCulprit(member, failure, isAtFault, search);
@@ -229,26 +233,24 @@ export class Delivery {
     const { gate, bufferFill } = this.#options;
     const { state, transId: key, record } = member;
     const isShared = kind === 'shared';
-    const { afterMs, reason, cause } = failure;
-    const isFirst = !isShared && !state.isAlone;
-    const decision = gate.decide({
-      key,
-      isFirst,
-      state: state.retry,
-      kind,
-      afterMs,
-      bufferFill: bufferFill(record),
-    });
+    const { afterMs, reason, verdict } = failure;
+    const isFirst = !isShared && state.aloneAt === null;
+    const fill = bufferFill(record);
+    const decision = gate.decide({ key, isFirst, state: state.retry, kind, afterMs, bufferFill: fill });
     if (decision.do === 'dead_letter') return { do: 'letter', letter: toLetter(failure) };
     const { forMs, blame, state: retry } = decision;
-    const isService = blame === 'service';
-    const isAlone = state.isAlone || (!isShared && failure.reason !== 'rejected_by_service');
+    const isService = blame === 'service' || (isShared && verdict === 'rate_limited');
     return {
       do: 'later',
-      why: isService ? cause : blame === 'guard' ? 'dead_letter_guard' : 'record_failing',
+      why: isService ? failure.cause : isShared ? 'batch_open' : CAUSES[blame],
       forMs: isService && afterMs === null ? Math.min(forMs, SERVICE_MAX_MS) : forMs,
-      state: { retry, failedAt: state.failedAt ?? search.failedAt, isAlone },
-      // Where one update is to blame, only its own position is worth a look.
+      state: {
+        retry,
+        failedAt: state.failedAt ?? search.failedAt,
+        // What is refused by its id harms no others.
+        aloneAt: state.aloneAt ?? (isShared || reason === 'rejected_by_service' ? null : this.#begun),
+      },
+      // Of a batch that failed among others that did not, most updates have done nothing wrong.
       error: isShared && !isService ? '' : reason,
     };
   }

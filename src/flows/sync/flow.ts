@@ -106,7 +106,7 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     this.#signals = signals;
     this.#options.alignment.attach(signals);
     this.#options.gate.attach((causes) => {
-      signals.hurry(causes, SPREAD_MS);
+      signals.hurry([...causes, 'batch_open'], SPREAD_MS);
       signals.changed();
       this.#batches.pump();
     });
@@ -134,7 +134,7 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
 
   /** What was found to fail goes alone, in places of its own; all others keep the order of the log. */
   isRepeat({ state }: UpdateCarry): boolean {
-    return state.isAlone;
+    return state.aloneAt !== null;
   }
 
   repeatRoom(): number {

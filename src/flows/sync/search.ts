@@ -8,11 +8,11 @@ export interface UpdateState {
   readonly retry: RetryState | null;
   /** How many calls had begun when one failed that it was in, the first time; null: none has. */
   readonly failedAt: number | null;
-  /** Whether it was found to be what fails: it goes in a batch of its own. */
-  readonly isAlone: boolean;
+  /** The same for one that it was in alone: since then it goes in a batch of its own. Null: none of those has failed. */
+  readonly aloneAt: number | null;
 }
 
-export const UNTRIED: UpdateState = { retry: null, failedAt: null, isAlone: false };
+export const UNTRIED: UpdateState = { retry: null, failedAt: null, aloneAt: null };
 
 interface HasState {
   readonly state: UpdateState;
@@ -29,7 +29,7 @@ export interface Calls {
 export interface Culprit<Member> {
   readonly member: Member;
   readonly failure: Failure;
-  /** Another update was accepted between its first failure and this one, by a call that began after the first. */
+  /** It failed alone before, and another update was accepted since, by a call that began after that; or others were by this very call. */
   readonly isProven: boolean;
 }
 
@@ -107,12 +107,12 @@ export function partFailed<Member extends HasState>(
     return failure.verdict === 'rate_limited' || !failure.wasSent ? givenUp(undecided, failure) : undecided;
   }
   if (others.length === 0) {
-    const culprit = { member: first, failure, isProven: isProven(first, after.failedAt, calls) };
-    return { ...after, culprits: [...after.culprits, culprit] };
+    return { ...after, culprits: [...after.culprits, { member: first, failure, isProven: isProven(first, calls) }] };
   }
   const middle = Math.ceil(members.length / 2);
-  const halves = [members.slice(0, middle), members.slice(middle)];
-  return { ...after, parts: [...halves.map((half) => ({ members: half, depth: depth + 1 })), ...rest] };
+  const halves = [members.slice(0, middle), members.slice(middle)].map((half) => ({ members: half, depth: depth + 1 }));
+  // Culprits soon show whether it is the service; but while a time-out is waited for, others could have been accepted.
+  return { ...after, parts: failure.reason === 'timed_out' ? [...rest, ...halves] : [...halves, ...rest] };
 }
 
 /** The search without what was not answered yet: it is sent again later. */
@@ -126,9 +126,9 @@ export function isServiceAtFault<Member>({ accepted, culprits }: Search<Member>)
   return accepted === 0 && culprits.filter((culprit) => !culprit.isProven).length >= SERVICE_CULPRITS;
 }
 
-/** Whether another update was accepted since this one failed first, by a call that began after that. */
-export function isProven({ state }: HasState, failedAt: number, { newestAccepted }: Calls): boolean {
-  return newestAccepted > (state.failedAt ?? failedAt);
+/** Whether another update was accepted since this one failed alone first, by a call that began after that. */
+export function isProven({ state }: HasState, { newestAccepted }: Calls): boolean {
+  return state.aloneAt !== null && newestAccepted > state.aloneAt;
 }
 
 /** Whether the service refuses what was sent, rather than fails to handle it: 3xx, 4xx, or by its id. */
@@ -144,12 +144,12 @@ function isSearched<Member extends HasState>(
 ): boolean {
   const { wasSent, status, afterMs } = failure;
   if (!wasSent) return false;
-  if (members[0]?.state.isAlone === true) return true;
+  if (members[0]?.state.aloneAt !== null) return true;
   // How long its rate lasts the service knows best.
   if (status === 429 && afterMs !== null) return false;
   const tries = depth + 1 + Math.max(...members.map(({ state }) => state.retry?.failures ?? 0));
   if (status !== null && PASSING.has(status)) {
-    const othersAreAccepted = members.some((member) => isProven(member, failedAt, calls));
+    const othersAreAccepted = members.some(({ state }) => calls.newestAccepted > (state.failedAt ?? failedAt));
     return tries >= (othersAreAccepted ? PASSING_TRIES : PASSING_TRIES_ALONE);
   }
   return tries >= (isRefused(failure) ? 1 : DOUBTFUL_TRIES);
