@@ -19,11 +19,11 @@ export interface AttributionOptions {
 export interface RetryState {
   /** All failures: they make the backoff. */
   readonly failures: number;
-  /** Those that count against the record: all but 429. */
+  /** Those that count against the record: all but 429, and but those of a whole batch. */
   readonly against: number;
   /** When the first of them came, monotonic. */
   readonly sinceMs: number;
-  /** How many first attempts had succeeded and failed by then, its own included. */
+  /** How many first attempts had succeeded and failed by then, its own included; of an accepted batch each record counts. */
   readonly succeededBefore: number;
   readonly failedBefore: number;
 }
@@ -32,8 +32,11 @@ export interface RetryState {
 export interface FailedAttempt extends CallOf {
   /** Before this failure; null: it is the first. */
   readonly state: RetryState | null;
-  /** `refused`: 400, 409, 413, 422. `rate_limited`: 429. `failed`: any other answer, or none. */
-  readonly kind: 'refused' | 'rate_limited' | 'failed';
+  /**
+   * `refused`: by its content (a payment: 400, 409, 413, 422). `rate_limited`: 429. `failed`: any other answer, or none.
+   * `shared`: it failed together with others, or the service fails for everybody, so this says nothing of the record.
+   */
+  readonly kind: 'refused' | 'rate_limited' | 'failed' | 'shared';
   /** From `Retry-After`; null: the service did not say. */
   readonly afterMs: number | null;
   /** From 0 to 1: how much of what may be kept in memory is taken by failing records and those behind them. */
@@ -104,7 +107,7 @@ export class Attribution {
     if (call.isFirst && isJudged) {
       const isOk = end.do === 'ok';
       if (isOk) {
-        this.#succeeded += 1;
+        this.#succeeded += Math.max(1, delivered);
         this.#succeededAtMs = nowMs;
       } else this.#failed += 1;
       this.#failedInARow = isOk ? 0 : this.#failedInARow + 1;
@@ -149,7 +152,7 @@ export class Attribution {
   }
 
   #stateAfter({ state, kind }: FailedAttempt, nowMs: number): RetryState {
-    const against = kind === 'rate_limited' ? 0 : 1;
+    const against = kind === 'rate_limited' || kind === 'shared' ? 0 : 1;
     if (state !== null && state.against > 0)
       return { ...state, failures: state.failures + 1, against: state.against + against };
     return {
