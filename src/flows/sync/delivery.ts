@@ -39,7 +39,7 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly emit: Emit;
   /** From 0 to 1: how much of what may be kept in memory is in use. */
-  readonly bufferFill: (at: RecordPosition) => number;
+  readonly failingFill: (at: RecordPosition) => number;
   /** A body of so many bytes was refused as too large. */
   readonly onTooLarge: (bytes: number) => void;
   /** A batch, or a part of one, was accepted. */
@@ -230,13 +230,13 @@ export class Delivery {
 
   /** What becomes of an update that failed: the end, or another try in its time. */
   #toEnd(member: Member, failure: Failure, kind: FailedAttempt['kind'], search: Search<Member>): UpdateEnd {
-    const { gate, bufferFill } = this.#options;
+    const { gate, failingFill } = this.#options;
     const { state, transId: key, record } = member;
     const isShared = kind === 'shared';
     const { afterMs, reason, verdict } = failure;
     const isFirst = !isShared && state.aloneAt === null;
-    const fill = bufferFill(record);
-    const decision = gate.decide({ key, isFirst, state: state.retry, kind, afterMs, bufferFill: fill });
+    const fill = failingFill(record);
+    const decision = gate.decide({ key, isFirst, state: state.retry, kind, afterMs, failingFill: fill });
     if (decision.do === 'dead_letter') return { do: 'letter', letter: toLetter(failure) };
     const { forMs, blame, state: retry } = decision;
     const isService = blame === 'service' || (isShared && verdict === 'rate_limited');

@@ -101,7 +101,7 @@ export class FakeSignals implements EngineSignals {
     this.changes += 1;
   }
 
-  bufferFill(): number {
+  failingFill(): number {
     return 0;
   }
 
