@@ -25,7 +25,7 @@ export class Partition implements Tenure, TopicPartition {
   readonly epoch: number;
   phase: 'owned' | 'lost' = 'owned';
   readonly tracker: Tracker;
-  /** The offset from which this tenure reads. */
+  /** The offset from which this tenure counts: the first one to be read, or one of which the log has lost what follows. */
   readonly start: bigint;
   /** The last offset the broker acknowledged of ours; null: none yet. */
   committed: bigint | null;
@@ -35,6 +35,8 @@ export class Partition implements Tenure, TopicPartition {
   /** Counts what changes what a commit would say. */
   version = 0;
   committedVersion = 0;
+  /** The log has lost offsets of it: the next commit says so. Not before something was read: a source may have no way to commit until then. */
+  hasMoved = false;
   /** Records ended here, and how many of them the last acknowledged commit says. */
   settled = 0;
   saved = 0;

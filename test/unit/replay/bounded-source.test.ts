@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AssignedPartition,
   type Commit,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -55,6 +56,7 @@ class Ahead implements SourceEvents {
   assignment: readonly AssignedPartition[] = [];
   readonly got: { readonly from: bigint; readonly next: bigint; readonly offsets: readonly bigint[] }[] = [];
   ends: bigint[] = [];
+  readonly ranges: LogRange[] = [];
 
   async barrier(): Promise<void> {
     await Promise.resolve();
@@ -70,6 +72,10 @@ class Ahead implements SourceEvents {
 
   position(_at: TopicPartition, highWatermark: bigint): void {
     this.ends.push(highWatermark);
+  }
+
+  outOfRange(_at: TopicPartition, log: LogRange): void {
+    this.ranges.push(log);
   }
 
   lost(): void {

@@ -25,7 +25,7 @@ const partition = (number: number): Owned => ({
   at: { topic: 't', partition: number },
   expected: 0n,
   wanted: true,
-  suspect: false,
+  suspicion: null,
   sought: false,
   doubted: null,
 });
@@ -46,14 +46,17 @@ class Bench {
   readonly clock = new TurnByTurn();
   /** Each part: partition, from, next, how many. */
   readonly given: [partition: number, from: number, next: number, count: number][] = [];
+  /** What logs hold where they do not hold what was to be read: partition, low, high. */
+  readonly ranges: [partition: number, low: number, high: number][] = [];
   readonly low: number[] = [];
   /** What whoever gets the records does. */
   onGiven: () => void = () => undefined;
   readonly handOver = new HandOver({
     clock: this.clock,
     flows,
-    give: (at, from, next, part) => {
+    give: (at, { from, next, records: part, outOfRange }) => {
       this.given.push([at.partition, Number(from), Number(next), part.length]);
+      if (outOfRange !== undefined) this.ranges.push([at.partition, Number(outOfRange.low), Number(outOfRange.high)]);
       this.onGiven();
     },
     onLow: ({ at }) => void this.low.push(at.partition),

@@ -6,7 +6,7 @@ const reading = (expected: bigint): Owned & { expected: bigint } => ({
   at: AT,
   expected,
   wanted: true,
-  suspect: false,
+  suspicion: null,
   sought: false,
   doubted: null,
 });
