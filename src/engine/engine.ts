@@ -168,10 +168,6 @@ export class Engine implements SourceEvents {
     const dispatcher = this.#dispatchers.get(at.topic);
     if (partition === undefined || dispatcher === undefined) return;
     this.#markStart();
-    if (partition.hasMoved) {
-      partition.hasMoved = false;
-      partition.version += 1;
-    }
     if (from > partition.tracker.next) {
       this.#source.seek(at, partition.tracker.next);
       return;

@@ -64,7 +64,7 @@ export class Gaps {
       if (start === tracker.committable) next.tracker.restore(below(tracker.finishedRanges(), gap.to - start));
       next.acknowledged = partition.acknowledged;
       next.doubtful = partition.doubtful;
-      next.hasMoved = true;
+      next.version += 1;
       this.#report(next, { ...gap, to: start }, { from, missing: lostOf(partition, isCut ? log.high : 0n) });
       return next;
     }
@@ -77,7 +77,7 @@ export class Gaps {
     // A commit never passes a gap that nobody has looked at yet: a restart finds it again.
     if (this.#parts.onGap === 'stop') return;
     tracker.skipTo(gap.to);
-    partition.hasMoved = true;
+    partition.version += 1;
   }
 
   #report(

@@ -35,8 +35,6 @@ export class Partition implements Tenure, TopicPartition {
   /** Counts what changes what a commit would say. */
   version = 0;
   committedVersion = 0;
-  /** The log has lost offsets of it: the next commit says so. Not before something was read: a source may have no way to commit until then. */
-  hasMoved = false;
   /** Records ended here, and how many of them the last acknowledged commit says. */
   settled = 0;
   saved = 0;
