@@ -78,8 +78,9 @@ export class Engine implements SourceEvents {
     });
     this.#gaps = new Gaps({
       ...options,
-      onBlocked: ({ topic }) => {
-        this.#dispatchers.get(topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
+      onBlocked: (partition) => {
+        this.#pause(partition, 'gap', true);
+        this.#dispatchers.get(partition.topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
       },
     });
     this.#intake = new Intake({
@@ -208,8 +209,7 @@ export class Engine implements SourceEvents {
       this.#partitions.own(next, this.#clock.monotonicMs());
       this.#pressFlow(at.topic, dispatcher);
     }
-    if (next.pauses.has('gap')) this.#source.pause([at]);
-    else this.#readOn(next);
+    if (!next.pauses.has('gap')) this.#readOn(next);
   }
 
   lost(_error: string): void {

@@ -12,7 +12,7 @@ export interface GapsParts {
   readonly clusterHash: string;
   /** `stop`: a partition with a gap is not read any further before somebody has looked. */
   readonly onGap: 'earliest' | 'stop';
-  /** The partition is blocked from now on. */
+  /** Reading of the partition is to stop for the reason `gap`. */
   readonly onBlocked: (partition: Partition) => void;
 }
 
@@ -88,9 +88,7 @@ export class Gaps {
     const { emit, onGap, onBlocked } = this.#parts;
     const place = { topic: partition.topic, partition: partition.partition, from: String(from), to: String(to) };
     emit('offset_gap', { ...place, why, missing: String(missing) });
-    if (onGap === 'earliest') return;
-    partition.pauses.add('gap');
-    onBlocked(partition);
+    if (onGap === 'stop') onBlocked(partition);
   }
 
   /**
