@@ -175,9 +175,8 @@ export class ScheduledWorld {
       await commit(commits);
       stored();
     };
-    const engine = this.#engine(source, flow, witnessed, life);
     const member: Member = {
-      engine,
+      engine: this.#engine(source, flow, witnessed, life),
       source,
       flow,
       witnessed,
@@ -188,7 +187,7 @@ export class ScheduledWorld {
     };
     this.#script(member);
     this.#members.push(member);
-    void engine.start();
+    void member.engine.start();
   }
 
   #engine(source: InMemorySource, flow: ScriptedFlow, witnessed: Witnessed, life: Life): Engine {
