@@ -130,6 +130,24 @@ describe('where a bounded source begins', () => {
   });
 });
 
+describe('a log that has lost what a bounded source is to read next', () => {
+  test('is told as far as the span reaches', async () => {
+    const { ahead, behind, events } = await bounded([[0, SPAN]]);
+    events.assigned([found()]);
+    events.outOfRange(AT, { low: 15n, high: 100n });
+    expect([ahead.ranges, behind.said]).toEqual([[{ low: 15n, high: 20n }], []]);
+  });
+
+  test('and all that is left of the span with it is read no more', async () => {
+    const { ahead, behind, source, events } = await bounded([[0, SPAN]]);
+    events.assigned([found()]);
+    events.outOfRange(AT, { low: 50n, high: 100n });
+    source.seek(AT, 20n);
+    source.resume([AT]);
+    expect([ahead.ranges, behind.said]).toEqual([[{ low: 20n, high: 20n }], ['pause 0', 'seek 0:20']]);
+  });
+});
+
 describe('where a bounded source ends', () => {
   test('hands over nothing from the end on, stops the partition before it does, and never resumes it', async () => {
     const { ahead, behind, source, events } = await bounded([[0, SPAN]]);

@@ -184,6 +184,32 @@ describe('a partition that is paused', () => {
   });
 });
 
+describe('what the log holds where it does not hold what comes next', () => {
+  test('is said behind all that was fetched before, whatever room there is', () => {
+    const bench = new Bench();
+    const owned = partition(0);
+    bench.onGiven = () => {
+      owned.wanted = false;
+    };
+    bench.fetch(owned, 0, 8, 8, 1024 * 1024);
+    bench.fetch(owned, 8, 8, 16, 1024 * 1024);
+    const range = { from: 16n, next: 16n, records: [], outOfRange: { low: 50n, high: 60n } };
+    expect(bench.handOver.add(owned, range)).toBe(true);
+    bench.handOver.wake();
+    expect([bench.turns(), bench.ranges]).toEqual([0, []]);
+    bench.onGiven = () => undefined;
+    owned.wanted = true;
+    bench.handOver.wake();
+    bench.turns();
+    expect(bench.given).toEqual([
+      [0, 0, 8, 8],
+      [0, 8, 16, 8],
+      [0, 16, 16, 0],
+    ]);
+    expect(bench.ranges).toEqual([[0, 50, 60]]);
+  });
+});
+
 describe('a partition that is read from elsewhere', () => {
   test('gets nothing more of what had come, also where whoever got the first part says so', () => {
     const bench = new Bench();
