@@ -57,7 +57,8 @@ async function member(groupId: string, topic: string): Promise<Member> {
   return { engine, flow, gaps, assigned, delivered };
 }
 
-/** Each with a key of its own lane. */
+const NONE = (_offset: number): boolean => false;
+const ALL = (_offset: number): boolean => true;
 const numbered = (count: number, from = 0): string[] => Array.from({ length: count }, (_, at) => String(from + at));
 const numbers = (from: number, to: number): number[] => numbered(to - from, from).map(Number);
 
@@ -68,7 +69,7 @@ test('records in memory are delivered after their log has lost them, what nobody
   flow.lane = (_item, record) => String(record.offset);
   const ended: number[] = [];
   /** Of partition 0: whether a record may end now. */
-  let mayEnd: (offset: number) => boolean = () => false;
+  let mayEnd = NONE;
   flow.answer = ({ record }) => {
     const isOther = record.partition === 1;
     if (!isOther && !mayEnd(Number(record.offset))) return { do: 'wait', forMs: 100, why: 'service_down' };
@@ -84,7 +85,7 @@ test('records in memory are delivered after their log has lost them, what nobody
   await world.until(() => gaps.length === 1);
   await world.append(topic, 1, numbered(50));
   await world.until(() => ended.filter((offset) => offset === -1).length === 50);
-  mayEnd = () => true;
+  mayEnd = ALL;
   await eventually(
     'all is committed',
     async () => (await world.committed(groupId, { topic, partition: 0 })).offset === 1500n,

@@ -8,8 +8,8 @@ function group(): { readonly group: RangedGroup; readonly ownWay: unknown[] } {
   const ownWay: unknown[] = [];
   const made: RangedGroup = {
     cluster: {},
-    recoverFromOffsetOutOfRange: async (error) => {
-      ownWay.push(error);
+    recoverFromOffsetOutOfRange: async (at) => {
+      ownWay.push(at);
       await Promise.resolve();
     },
   };
