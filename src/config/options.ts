@@ -94,7 +94,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   KAFKA_OFFSET_GAP: choice({
     of: ['earliest', 'stop'],
     absent: 'earliest',
-    doc: 'Where the committed offset of a partition is not in the log any more: read on, or hold the partition until somebody has looked. Both say what is missing.',
+    doc: 'Where the log of a partition does not hold the next offset to be read any more: read on, or hold that partition until somebody has looked. Both report what is missing; what was read before goes on either way.',
   }),
   DEAD_LETTER_OFFSETS: list({
     accepts: '`topic:partition:offset`, comma separated',

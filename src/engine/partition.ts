@@ -23,7 +23,7 @@ export class Partition implements Tenure, TopicPartition {
   readonly epoch: number;
   phase: 'owned' | 'lost' = 'owned';
   readonly tracker: Tracker;
-  /** The offset from which this tenure reads. */
+  /** The offset from which this tenure counts: the first one to be read, or one of which the log has lost what follows. */
   readonly start: bigint;
   /** The last offset the broker acknowledged of ours; null: none yet. */
   committed: bigint | null;

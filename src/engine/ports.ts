@@ -190,13 +190,19 @@ export interface RecordWriter {
   write(record: OutgoingRecord, deadlineMs: number): Promise<WriteOutcome>;
 }
 
+/** What the log of a partition holds. */
+export interface LogRange {
+  /** The oldest offset that is still there. */
+  readonly low: bigint;
+  /** The end of what may be read: the offset after the last one. */
+  readonly high: bigint;
+}
+
 /** A partition as it was found after a join: what is committed, and what the log holds. */
-export interface AssignedPartition extends TopicPartition {
+export interface AssignedPartition extends TopicPartition, LogRange {
   /** Null: nothing is committed. */
   readonly committed: bigint | null;
   readonly metadata: string;
-  readonly low: bigint;
-  readonly high: bigint;
 }
 
 export interface Commit extends TopicPartition {
@@ -214,6 +220,11 @@ export interface SourceEvents {
   /** Records in the order of the log; `from`: the offset the fetch asked for; `next`: the offset after the last one fetched (control records count). */
   records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void;
   position(at: TopicPartition, highWatermark: bigint): void;
+  /**
+   * The log does not hold the offset that is to be read next. Comes after all records that were read before it; nothing
+   * more is read of the partition before `seek` is called for it. The other partitions go on.
+   */
+  outOfRange(at: TopicPartition, log: LogRange): void;
   /** The membership is gone (crash, eviction): every tenure is lost. The source comes back by itself with `assigned`. */
   lost(error: string): void;
 }

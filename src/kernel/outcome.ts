@@ -192,7 +192,7 @@ export const HOLDS = {
     mend: 'Set KAFKA_START_FROM to earliest, latest or a time, and start again.',
   },
   offset_gap: {
-    means: 'The committed offset of a partition is not in the log any more, and KAFKA_OFFSET_GAP is stop.',
+    means: 'The log of a partition does not hold the next offset to be read any more, and KAFKA_OFFSET_GAP is stop.',
     mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
   },
   dead_letter_topic: {

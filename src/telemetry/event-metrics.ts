@@ -104,7 +104,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       name: 'offset_gap_records_total',
       field: 'missing',
       labels: ['topic', 'why'],
-      means: 'Records (offsets) that are gone and were not read.',
+      means: 'Records (offsets) that are gone and were neither delivered nor dead-lettered.',
       rise: 'As `offset_gaps_total`: how many payments to look for elsewhere and send again.',
     },
   },

@@ -143,14 +143,15 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   offset_gap: {
     level: 'error',
     means:
-      'The committed offset is not in the log: records expired before they were read, the end of the log was cut off, or the topic was made anew.',
+      'The log does not hold the next offset to be read: records expired before they were read, the end of the log was cut off, or the topic was made anew.',
     fields: {
       topic: 'the topic',
       partition: 'its partition',
       why: 'expired, truncated or recreated',
-      from: 'the committed offset',
+      from: 'the next offset to be read; at a start the committed one',
       to: 'where reading goes on',
-      missing: 'records that were not read and are gone',
+      missing:
+        'offsets in between whose records were neither delivered nor dead-lettered; markers and compacted ones count, too',
     },
     counter: { name: 'offset_gaps_total', labels: ['topic', 'why'] },
   },

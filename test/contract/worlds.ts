@@ -10,6 +10,7 @@ import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { assignUnits } from '../../src/engine/assignment.ts';
 import {
   type AssignedPartition,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -31,6 +32,8 @@ export class Recorder implements SourceEvents {
     readonly assignment: number;
   }[] = [];
   readonly assignments: (readonly AssignedPartition[])[] = [];
+  /** What the source said that a log holds where it does not hold what was to be read, and how many records had come by then. */
+  readonly ranges: (TopicPartition & LogRange & { readonly after: number })[] = [];
   barriers = 0;
   losses = 0;
   onBarrier: () => Promise<void> = async () => {
@@ -38,6 +41,8 @@ export class Recorder implements SourceEvents {
   };
   onAssigned: (partitions: readonly AssignedPartition[]) => void = () => {};
   onRecords: (at: TopicPartition, records: readonly SourceRecord[]) => void = () => {};
+
+  onOutOfRange: (at: TopicPartition, log: LogRange) => void = () => {};
 
   async barrier(): Promise<void> {
     this.log.push('barrier begins');
@@ -61,6 +66,12 @@ export class Recorder implements SourceEvents {
 
   position(): void {
     this.log.push('position');
+  }
+
+  outOfRange(at: TopicPartition, log: LogRange): void {
+    this.log.push('outOfRange');
+    this.ranges.push({ ...at, ...log, after: this.received.length });
+    this.onOutOfRange(at, log);
   }
 
   lost(): void {

@@ -12,14 +12,22 @@ import { toSourceRecord } from './incoming.ts';
 import { JoinGuard } from './join-guard.ts';
 import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
-import { backoffMs, Nap } from './nap.ts';
-import { type Watermarks } from './offset-reader.ts';
-import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
+import { Patience } from './patience.ts';
+import {
+  advanceTo,
+  flows,
+  isRead,
+  judgeEmpty,
+  type Owned,
+  OwnedPartitions,
+  seekTo,
+  toKafkaPartitions,
+} from './owned.ts';
+import { onOutOfRange } from './range-repair.ts';
 import { consumerConfig, heartbeatMs } from './settings.ts';
 import { Turns } from './turns.ts';
 
 const DISCONNECT_MS = 8000;
-const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
 const BARRIER_GRACE_MS = 1000;
 
@@ -32,13 +40,13 @@ const BARRIER_GRACE_MS = 1000;
  * | `owning` | partitions flow as the engine says; commits pass | the end of a barrier, or a join → `joining` |
  * | `ended` | nothing comes or goes any more | – |
  *
- * Every phase may end: kafkajs crashed, an answer shows that the offsets are not there, or `close`.
+ * Every phase may end: kafkajs crashed, the watchdog ended it, or `close`.
  */
 export class GroupMember {
   readonly #options: MemberOptions;
   readonly #ownership = new Ownership();
   readonly #owned = new OwnedPartitions();
-  readonly #nap: Nap;
+  readonly #patience: Patience;
   readonly #consumer: Consumer;
   readonly #joins: JoinGuard;
   readonly #watch: MemberWatch;
@@ -56,7 +64,7 @@ export class GroupMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    this.#nap = new Nap(options.clock);
+    this.#patience = new Patience(options);
     this.#turns = new Turns(options.clock);
     this.#commits = new CommitLine({ mayCommit: () => this.#mayCommit, owns: (at) => this.#owned.has(at) });
     this.#joins = new JoinGuard(async () => {
@@ -73,9 +81,10 @@ export class GroupMember {
     this.#handOver = new HandOver({
       clock: options.clock,
       flows: (owned) => this.#phase === 'owning' && !this.#joins.isUp && flows(owned),
-      give: (at, from, next, records) => {
+      give: (at, { from, next, records, outOfRange }) => {
         this.#guarded(() => {
-          options.events.records(at, from, next, records);
+          if (outOfRange === undefined) options.events.records(at, from, next, records);
+          else options.events.outOfRange(at, outOfRange);
         });
       },
       onLow: ({ at }) => {
@@ -98,6 +107,9 @@ export class GroupMember {
           this.#joins.guard(cluster);
           onUnknownTopic(cluster, () => {
             this.#watch.unknownTopic();
+          });
+          onOutOfRange(cluster, ({ topic, partition }) => {
+            this.#outOfRange({ topic, partition });
           });
         },
       }),
@@ -234,23 +246,15 @@ export class GroupMember {
   }
 
   async #readBack(join: number, partitions: readonly TopicPartition[]): Promise<void> {
-    const { offsets, groupId, clock, draw, onReadBackFailed } = this.#options;
-    for (let failures = 0; this.#isCurrent(join); failures += 1) {
-      try {
-        const found = await within(clock, READ_BACK_MS, offsets.readBack(groupId, partitions));
-        if (!this.#isCurrent(join)) return;
-        if (found !== 'late') {
-          this.#guarded(() => {
-            this.#begin(found);
-          });
-          return;
-        }
-        onReadBackFailed('timeout');
-      } catch (error) {
-        onReadBackFailed(kafkaErrorName(error));
-      }
-      if (this.#isCurrent(join)) await this.#nap.sleep(backoffMs(failures, draw, 200, 2000));
-    }
+    const { offsets, groupId } = this.#options;
+    const found = await this.#patience.ask(
+      async () => await offsets.readBack(groupId, partitions),
+      () => this.#isCurrent(join),
+    );
+    if (found !== null)
+      this.#guarded(() => {
+        this.#begin(found);
+      });
   }
 
   #begin(found: readonly AssignedPartition[]): void {
@@ -274,10 +278,10 @@ export class GroupMember {
     if (this.#phase !== 'owning' || payload.isStale() || owned === undefined) return;
     const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
     if (from !== owned.expected) {
-      if (flows(owned)) this.#suspect(owned);
+      this.#suspect(owned);
       return;
     }
-    if (owned.suspect) return;
+    if (owned.suspicion !== null) return;
     const lastOffset = batch.lastOffset();
     const records = batch.messages.map((message) => toSourceRecord(owned.at, message));
     const fetched = { from, next: BigInt(lastOffset) + 1n, records };
@@ -294,7 +298,7 @@ export class GroupMember {
     readonly lastOffset: string;
   }): void {
     const owned = this.#owned.get(batch);
-    if (this.#phase !== 'owning' || !flows(owned)) return;
+    if (this.#phase !== 'owning' || !isRead(owned)) return;
     const verdict = judgeEmpty(owned, batch.firstOffset, batch.lastOffset);
     if (verdict === 'ignore') return;
     const { expected: from } = owned;
@@ -323,43 +327,43 @@ export class GroupMember {
     this.#setFlow([owned.at]);
   }
 
-  /**
-   * A fetch of an offset nobody asked for: left over from before a join, or kafkajs found ours out of range and has begun
-   * elsewhere (committing that). The log's ends tell which.
-   */
-  #suspect(owned: Owned & { expected: bigint }): void {
-    owned.suspect = true;
-    this.#setFlow([owned.at]);
-    const { expected, at } = owned;
-    void this.#options.offsets.watermarks(at.topic).then(
-      (marks) => {
-        this.#guarded(() => {
-          if (this.#owned.get(at) === owned) this.#clear(owned, expected, marks);
-        });
-      },
-      (error: unknown) => {
-        this.#end(kafkaErrorName(error));
-      },
-    );
+  /** A broker has refused a fetch. Nothing more is fetched of the partition, whoever owns it now: kafkajs would ask again at once. */
+  #outOfRange(at: TopicPartition): void {
+    this.#guarded(() => {
+      this.#consumer.pause(toKafkaPartitions([at]));
+      const owned = this.#owned.get(at);
+      if (this.#phase === 'owning' && owned !== undefined) this.#suspect(owned);
+    });
   }
 
-  #clear(owned: Owned, expected: bigint, marks: readonly Watermarks[]): void {
-    const mark = marks.find(({ partition }) => partition === owned.at.partition);
-    const readAt = owned.expected ?? expected;
-    if (mark !== undefined && (readAt < mark.low || readAt > mark.high)) {
-      this.#options.onOutOfRange(owned.at, readAt);
-      this.#end('OFFSET_OUT_OF_RANGE');
-      return;
-    }
-    owned.suspect = false;
-    this.#fetchFrom(owned, readAt);
-    this.#handOver.wake();
+  /**
+   * The log may not hold what is to be fetched next: a broker says so, or a fetch of an offset has come that nobody asked
+   * for, which may be left over from before a join. The log's ends tell which.
+   */
+  #suspect(owned: Owned): void {
+    if (!isRead(owned)) return;
+    const suspicion = {};
+    owned.suspicion = suspicion;
+    this.#setFlow([owned.at]);
+    void this.#clear(owned, owned.expected, () => owned.suspicion === suspicion && this.#owned.get(owned.at) === owned);
+  }
+
+  /** Reads on, or says what the log holds, behind all that was fetched; the engine says where to go on. */
+  async #clear(owned: Owned, from: bigint, isOpen: () => boolean): Promise<void> {
+    const { offsets } = this.#options;
+    const log = await this.#patience.ask(async () => await offsets.rangeOf(owned.at), isOpen);
+    if (log === null) return;
+    this.#guarded(() => {
+      if (from >= log.low && from <= log.high) this.#fetchFrom(owned, from);
+      else this.#handOver.add(owned, { from, next: from, records: [], outOfRange: log });
+      this.#handOver.wake();
+    });
   }
 
   #setFlow(partitions: readonly TopicPartition[]): void {
     if (this.#phase === 'ended') return;
     const owned = partitions.map((at) => this.#owned.get(at)).filter((of) => of !== undefined);
-    const isFetched = (of: Owned): boolean => flows(of) && !this.#handOver.hasEnough(of);
+    const isFetched = (of: Owned): boolean => isRead(of) && !this.#handOver.hasEnough(of);
     const open = owned.filter(isFetched).map(({ at }) => at);
     const shut = owned.filter((of) => !isFetched(of)).map(({ at }) => at);
     if (open.length > 0) this.#consumer.resume(toKafkaPartitions(open));
@@ -380,6 +384,6 @@ export class GroupMember {
     this.#handOver.clear();
     this.#watch.stop();
     this.#heart.stop();
-    this.#nap.wake();
+    this.#patience.wake();
   }
 }

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { type ConnectingPool, endOwnAttempts, shareConnects } from './connect-repair.ts';
 import { followCoordinator } from './coordinator-repair.ts';
 import { type ConsumerGroup, type FetchingGroup, type Runner } from './group-internals.ts';
+import { leaveRanges, type RangedGroup } from './range-repair.ts';
 import { decodeRecord } from './read-repair.ts';
 import { type AskingPool, tellRefusals } from './refusal-repair.ts';
 import { lookSoon } from './resume-repair.ts';
@@ -20,7 +21,7 @@ interface RequestQueue {
 const repaired = new WeakSet<object>();
 
 /**
- * Mends thirteen defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
+ * Mends fourteen defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
  *
  * - An idle connection looks every millisecond after requests that wait, also when none does (2 % of a core for nothing,
  *   and a warning of Node's about negative delays). Whoever adds a request that has to wait starts the timer itself, so
@@ -31,6 +32,7 @@ const repaired = new WeakSet<object>();
  * - A join ends the consumer when the group's coordinator has not read the group from its log yet. Here it is repeated.
  * - A member stays with a coordinator that is gone: `followCoordinator`.
  * - A partition that flows again after all were paused is noticed late: `lookSoon`.
+ * - An offset that is out of range makes it commit "none" over what was committed: `leaveRanges`.
  * - Failures are counted for as long as no join comes: `forgetFailures`.
  * - Writing a small record costs many times what its bytes do: `encodeRecord`.
  * - Of a write to several partitions that one of them has refused, the answers of the others are lost: `tellAll`.
@@ -47,11 +49,16 @@ export function repairKafkajs(): boolean {
     if (version !== REPAIRED_VERSION) return false;
     once((load('kafkajs/src/network/requestQueue') as { readonly prototype: RequestQueue }).prototype, quietIdleQueues);
     once(
-      (load('kafkajs/src/consumer/consumerGroup') as { readonly prototype: ConsumerGroup & FetchingGroup }).prototype,
+      (
+        load('kafkajs/src/consumer/consumerGroup') as {
+          readonly prototype: ConsumerGroup & FetchingGroup & RangedGroup;
+        }
+      ).prototype,
       (prototype) => {
         shareJoins(prototype);
         followCoordinator(prototype);
         lookSoon(prototype);
+        leaveRanges(prototype);
       },
     );
     once((load('kafkajs/src/consumer/runner') as { readonly prototype: Runner }).prototype, forgetFailures);

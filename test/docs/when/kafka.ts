@@ -217,11 +217,19 @@ export const KAFKA: WrongSection = {
       happens: 'Records expired before they were read, or the end of a log was cut off.',
       holds: ['offset_gap'],
       events: ['offset_gap'],
-      does: 'Reading goes on at the oldest record, and what is missing is said; with KAFKA_OFFSET_GAP=stop the partition holds.',
+      does: 'Reading of that partition goes on at the oldest record; what was read before is delivered from memory, the other partitions notice nothing, and what nobody had read is reported with its count. With KAFKA_OFFSET_GAP=stop the partition is not read any further; what is in memory goes on.',
       mend: 'Data is lost: find out from the event which offsets, and have those payments sent again. Keep topics longer than your longest outage.',
       answers: ['nothing_moves'],
       shown: [
         ['unit/engine/engine-commits', 'reading goes on from the oldest record, and what is missing is said'],
+        [
+          'integration/expired-records',
+          'records in memory are delivered after their log has lost them, what nobody read is counted, and the other partition goes on',
+        ],
+        [
+          'unit/engine/gaps',
+          'with KAFKA_OFFSET_GAP=stop that partition holds, what is in memory goes on, and no commit passes the gap',
+        ],
         ['unit/engine/engine-commits', 'the partition holds if it was told to, by name, and the others go on'],
         ['contract/source-faults', 'tells a committed offset that the log has lost, and reads on from its start'],
       ],

@@ -252,6 +252,23 @@ export const PROCESS: WrongSection = {
       ],
     },
     {
+      happens: 'Its machine is suspended and wakes up, or its clock is set forward.',
+      holds: ['kafka'],
+      does: 'It lets no request out before the group has confirmed that it is still a member: a few seconds at most. If the group has given its partitions away meanwhile, it joins again.',
+      mend: 'Nothing. Do not run it on machines that sleep.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'unit/edges/kafka/fence-feed',
+          'is closed after the machine was suspended, for its clock stood still: only a sync sent afterwards opens it',
+        ],
+        [
+          'unit/edges/kafka/fence-feed',
+          'costs one confirmation where the wall clock is set forward, and nothing where it is set back or a little forward',
+        ],
+      ],
+    },
+    {
       happens: 'Many ask for metrics and status at once, without a pause.',
       does: 'Each is answered, 128 connections at most; the work goes on beside it.',
       mend: 'Ask less often: once in 15 s is what the alerts are made for. Keep OPS_PORT inside.',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
+import { flows, isRead, judgeEmpty, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
 
 const AT = { topic: 't', partition: 0 };
 const reading = (expected: bigint): Owned & { expected: bigint } => ({
   at: AT,
   expected,
   wanted: true,
-  suspect: false,
+  suspicion: null,
   sought: false,
   doubted: null,
 });
@@ -23,6 +23,13 @@ describe('a partition of the assignment', () => {
     expect(flows(owned)).toBe(true);
     owned.wanted = false;
     expect(flows(owned)).toBe(false);
+  });
+
+  test('under suspicion hands over what was fetched, and is not fetched before the engine says where', () => {
+    const owned = { ...reading(10n), suspicion: {} };
+    expect([flows(owned), isRead(owned)]).toEqual([true, false]);
+    seekTo(owned, 20n);
+    expect([flows(owned), isRead(owned)]).toEqual([true, true]);
   });
 });
 
