@@ -214,7 +214,7 @@ export class Engine implements SourceEvents {
     if (next !== partition) {
       this.#lose(partition);
       this.#partitions.own(next, this.#clock.monotonicMs());
-      this.#pressFlow(at.topic, dispatcher);
+      this.#pauses.pressFlow(at.topic, dispatcher);
     }
     if (!next.pauses.has('gap')) this.#readOn(next);
   }
