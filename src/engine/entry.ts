@@ -2,6 +2,7 @@ import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
+import { recordBytes } from './record-bytes.ts';
 import { type Due } from './wait-queue.ts';
 
 /**
@@ -61,7 +62,7 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.lane = parts.lane;
     this.index = parts.index;
     this.letter = parts.letter;
-    this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+    this.bytes = recordBytes(parts.record);
   }
 
   /** Lets its trace, if it has one, know how it ended. */

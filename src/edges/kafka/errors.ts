@@ -51,6 +51,13 @@ export function withRights(name: string, rights: Rights): string {
   return `${name} (missing ACL: ${[operation, 'on', kind, names.join(', ')].join(' ').trimEnd()})`;
 }
 
+const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+/** Whether an open connection was closed in place of an answer. */
+export function isConnectionCut(error: unknown): boolean {
+  return nameOf(error) === 'KafkaJSConnectionClosedError' || CUT.has(causeCode(error) ?? '');
+}
+
 /** The broker's (`type`) or the system's (`code`) name for what went wrong, from the innermost cause that has one. */
 export function causeCode(error: unknown): string | null {
   let found: string | null = null;

@@ -8,13 +8,13 @@ import { membershipOf, onUnknownTopic } from './coordinator-repair.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type Fetched, HandOver } from './hand-over.ts';
 import { Heart } from './heart.ts';
-import { toSourceRecord } from './incoming.ts';
+import { readFetches, readOf } from './fetch-repair.ts';
 import { JoinGuard } from './join-guard.ts';
 import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { type Watermarks } from './offset-reader.ts';
-import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
+import { flows, type Owned, OwnedPartitions, toKafkaPartitions } from './owned.ts';
 import { consumerConfig, heartbeatMs } from './settings.ts';
 import { Turns } from './turns.ts';
 
@@ -58,7 +58,11 @@ export class GroupMember {
     this.#options = options;
     this.#nap = new Nap(options.clock);
     this.#turns = new Turns(options.clock);
-    this.#commits = new CommitLine({ mayCommit: () => this.#mayCommit, owns: (at) => this.#owned.has(at) });
+    this.#commits = new CommitLine({
+      mayCommit: () => this.#mayCommit,
+      owns: (at) => this.#owned.has(at),
+      membership: () => (this.#cluster === null ? null : membershipOf(this.#cluster)),
+    });
     this.#joins = new JoinGuard(async () => {
       await this.#passBarrier();
     });
@@ -96,6 +100,7 @@ export class GroupMember {
         onCluster: (cluster) => {
           this.#cluster = cluster;
           this.#joins.guard(cluster);
+          readFetches(cluster, options.limits);
           onUnknownTopic(cluster, () => {
             this.#watch.unknownTopic();
           });
@@ -103,7 +108,7 @@ export class GroupMember {
       }),
     };
     this.#consumer = client.consumer(config, (errorName) => {
-      this.#end(errorName === UNREAD_BATCH ? 'a batch that does not unpack' : errorName);
+      this.#end(errorName === UNREAD_BATCH ? 'a batch that arrived damaged' : errorName);
     });
     this.#listen();
   }
@@ -200,11 +205,6 @@ export class GroupMember {
         this.#joined(payload.memberAssignment);
       });
     });
-    this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
-      this.#guarded(() => {
-        if (payload.batchSize === 0) this.#emptyBatch(payload);
-      });
-    });
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#end(kafkaErrorName(payload.error));
     });
@@ -266,51 +266,25 @@ export class GroupMember {
 
   #batch(payload: EachBatchPayload): void {
     const { batch } = payload;
-    this.#commits.use(async (offsets) => {
-      await payload.commitOffsetsIfNecessary(offsets);
-    });
     const owned = this.#owned.get(batch);
+    const read = readOf(batch.messages[0]);
     // A batch that is refused here is not resolved: it is fetched again when the partition flows.
-    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined) return;
+    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined || read === null) return;
     const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
     if (from !== owned.expected) {
       if (flows(owned)) this.#suspect(owned);
       return;
     }
     if (owned.suspect) return;
-    const lastOffset = batch.lastOffset();
-    const records = batch.messages.map((message) => toSourceRecord(owned.at, message));
-    const fetched = { from, next: BigInt(lastOffset) + 1n, records };
-    this.#take(owned, fetched, batch.highWatermark, () => {
-      payload.resolveOffset(lastOffset);
+    this.#take(owned, { from, ...read }, batch.highWatermark, () => {
+      payload.resolveOffset(batch.lastOffset());
     });
-  }
-
-  #emptyBatch(batch: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly highWatermark: string;
-    readonly firstOffset: string | null;
-    readonly lastOffset: string;
-  }): void {
-    const owned = this.#owned.get(batch);
-    if (this.#phase !== 'owning' || !flows(owned)) return;
-    const verdict = judgeEmpty(owned, batch.firstOffset, batch.lastOffset);
-    if (verdict === 'ignore') return;
-    const { expected: from } = owned;
-    const next = BigInt(batch.lastOffset) + 1n;
-    if (verdict === 'again') {
-      owned.doubted = next;
-      this.#consumer.seek({ ...owned.at, offset: from.toString() });
-      return;
-    }
-    this.#take(owned, { from, next, records: [] }, batch.highWatermark, () => undefined);
   }
 
   /** Takes over what was fetched. `resolve`: it need not be fetched again. */
   #take(owned: Owned, fetched: Fetched, highWatermark: string, resolve: () => void): void {
     if (!this.#handOver.add(owned, fetched)) return;
-    advanceTo(owned, fetched.next);
+    owned.expected = fetched.next;
     resolve();
     this.#options.events.position(owned.at, BigInt(highWatermark));
     this.#handOver.go(owned);
@@ -318,7 +292,7 @@ export class GroupMember {
   }
 
   #fetchFrom(owned: Owned, next: bigint): void {
-    seekTo(owned, next);
+    owned.expected = next;
     this.#consumer.seek({ ...owned.at, offset: next.toString() });
     this.#setFlow([owned.at]);
   }

@@ -1,11 +1,15 @@
 import { Buffer } from 'node:buffer';
-import { copyBack, copyLiteral, unpackError } from './unpacking.ts';
+import { UnpackWindow, unpackError } from './unpacking.ts';
 
 /** The mark of snappy-java's stream: 0x82, `SNAPPY`, 0; then two versions of 4 bytes. */
 const XERIAL = Buffer.from('82534e4150505900', 'hex');
 const XERIAL_HEAD_BYTES = 16;
 /** No element makes more of its bytes than a copy with a 2-byte offset: 64 of 3. */
-const MOST_PER_BYTE = 64 / 3;
+const MAX_PER_BYTE = 64 / 3;
+/** How far back a copy may reach. The format allows more; those who write it stay within 64 KiB. */
+const REACH = 8 * 1024 * 1024;
+/** What is unpacked at a time. */
+const PART = 1024 * 1024;
 
 interface Block {
   /** Where its elements begin and end. */
@@ -17,31 +21,26 @@ interface Block {
 
 /**
  * Unpacks a batch in snappy, as producers write it: one raw block (librdkafka, Go), or blocks in the framing of
- * snappy-java (Java clients and those that follow them), also several such streams in a row. Throws when it is damaged
- * or unpacks to more than `mostBytes`; memory is taken only for what the packed bytes can amount to.
+ * snappy-java (Java clients and those that follow them), also several such streams in a row. Yields 1 MiB at most, good
+ * until the next is asked for. Throws when the batch is damaged; memory is taken only for what the packed bytes can
+ * amount to, and for 9 MiB at most.
  *
  * Format: "Snappy compressed format description" of the Snappy project; the framing is SnappyOutputStream's.
  */
-export function unpackSnappy(packed: Uint8Array, mostBytes: number): Buffer {
-  const blocks = startsXerial(packed, 0) ? xerialBlocks(packed) : [readBlock(packed, 0, packed.length)];
-  const length = blocks.reduce((sum, block) => sum + block.length, 0);
-  if (length > mostBytes) throw unpackError('Snappy', 'it is too large');
-  const out = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const block of blocks) {
-    unpackBlock(packed, block, out.subarray(at, at + block.length));
-    at += block.length;
+export function* unpackSnappy(packed: Uint8Array): Generator<Uint8Array, void> {
+  if (!startsXerial(packed, 0)) {
+    yield* unpackBlock(packed, readBlock(packed, 0, packed.length));
+    return;
   }
-  return out;
+  for (const block of xerialBlocks(packed)) yield* unpackBlock(packed, block);
 }
 
 function startsXerial(packed: Uint8Array, at: number): boolean {
   return XERIAL.every((byte, index) => packed[at + index] === byte);
 }
 
-function xerialBlocks(packed: Uint8Array): Block[] {
+function* xerialBlocks(packed: Uint8Array): Generator<Block, void> {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
-  const blocks: Block[] = [];
   for (let at = 0; at < packed.length;) {
     if (startsXerial(packed, at)) {
       at += XERIAL_HEAD_BYTES;
@@ -52,9 +51,8 @@ function xerialBlocks(packed: Uint8Array): Block[] {
     if (start > packed.length) throw unpackError('Snappy', 'the size of a block is cut off');
     at = start + view.getUint32(at);
     if (at > packed.length) throw unpackError('Snappy', 'a block is cut off');
-    blocks.push(readBlock(packed, start, at));
+    yield readBlock(packed, start, at);
   }
-  return blocks;
 }
 
 /** A block begins with its length when unpacked: groups of 7 bits, the lowest first. */
@@ -64,14 +62,15 @@ function readBlock(packed: Uint8Array, start: number, end: number): Block {
     const byte = packed[at] ?? 0;
     length += (byte % 128) * unit;
     if (byte >= 128) continue;
-    if (length > (end - at) * MOST_PER_BYTE) throw unpackError('Snappy', 'a block cannot hold what it says');
+    if (length > (end - at) * MAX_PER_BYTE) throw unpackError('Snappy', 'a block cannot hold what it says');
     return { at: at + 1, end, length };
   }
   throw unpackError('Snappy', 'the length of a block is missing');
 }
 
-function unpackBlock(packed: Uint8Array, block: Block, out: Uint8Array): void {
-  const { end } = block;
+function* unpackBlock(packed: Uint8Array, block: Block): Generator<Uint8Array, void> {
+  const { end, length: total } = block;
+  const window = new UnpackWindow(Math.min(REACH, total), Math.min(PART, total));
   let { at } = block;
   let done = 0;
   while (at < end) {
@@ -79,28 +78,46 @@ function unpackBlock(packed: Uint8Array, block: Block, out: Uint8Array): void {
     at += 1;
     if (tag % 4 === 0) {
       const extra = Math.max(0, (tag >> 2) - 59);
-      const length = 1 + (extra === 0 ? tag >> 2 : littleEndian(packed, at, end, extra));
+      const length = 1 + (extra === 0 ? tag >> 2 : littleEndian(packed, at, { end, bytes: extra }));
       at += extra;
-      if (length > end - at || length > out.length - done) throw unpackError('Snappy', 'a literal is too long');
-      copyLiteral(packed, at, out, done, length);
-      at += length;
+      if (length > end - at || length > total - done) throw unpackError('Snappy', 'a literal is too long');
       done += length;
+      for (let left = length; left > 0;) {
+        const part = Math.min(left, window.room);
+        window.append(packed, at, part);
+        at += part;
+        left -= part;
+        if (window.room === 0) {
+          yield window.show();
+          window.slide();
+        }
+      }
       continue;
     }
     const extra = tag % 4 === 3 ? 4 : tag % 4;
-    const low = littleEndian(packed, at, end, extra);
+    const low = littleEndian(packed, at, { end, bytes: extra });
     const length = extra === 1 ? 4 + ((tag >> 2) & 7) : 1 + (tag >> 2);
     const distance = extra === 1 ? (tag >> 5) * 256 + low : low;
     at += extra;
     if (distance === 0 || distance > done) throw unpackError('Snappy', 'a copy reaches before the block');
-    if (length > out.length - done) throw unpackError('Snappy', 'a copy is too long');
-    copyBack(out, done, distance, length);
+    if (distance > REACH) throw unpackError('Snappy', 'a copy reaches too far back');
+    if (length > total - done) throw unpackError('Snappy', 'a copy is too long');
+    if (length > window.room) {
+      yield window.show();
+      window.slide();
+    }
+    window.repeat(distance, length);
     done += length;
   }
-  if (done !== out.length) throw unpackError('Snappy', 'a block is shorter than it says');
+  if (done !== total) throw unpackError('Snappy', 'a block is shorter than it says');
+  yield window.show();
 }
 
-function littleEndian(packed: Uint8Array, at: number, end: number, bytes: number): number {
+function littleEndian(
+  packed: Uint8Array,
+  at: number,
+  { end, bytes }: { readonly end: number; readonly bytes: number },
+): number {
   if (bytes > end - at) throw unpackError('Snappy', 'an element is cut off');
   let value = 0;
   for (let n = bytes - 1; n >= 0; n -= 1) value = value * 256 + (packed[at + n] ?? 0);
