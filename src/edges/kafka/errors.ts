@@ -51,11 +51,13 @@ export function withRights(name: string, rights: Rights): string {
   return `${name} (missing ACL: ${[operation, 'on', kind, names.join(', ')].join(' ').trimEnd()})`;
 }
 
-const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+const CUT: ReadonlySet<unknown> = new Set(['KafkaJSConnectionClosedError', 'ECONNRESET', 'EPIPE']);
 
 /** Whether an open connection was closed in place of an answer. */
 export function isConnectionCut(error: unknown): boolean {
-  return nameOf(error) === 'KafkaJSConnectionClosedError' || CUT.has(causeCode(error) ?? '');
+  for (let at: unknown = error; at instanceof Error; at = Reflect.get(at, 'cause') ?? Reflect.get(at, 'originalError'))
+    if (CUT.has(at.name) || CUT.has(Reflect.get(at, 'code'))) return true;
+  return false;
 }
 
 /** The broker's (`type`) or the system's (`code`) name for what went wrong, from the innermost cause that has one. */

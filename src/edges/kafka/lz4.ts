@@ -39,13 +39,13 @@ function* unpackFrame(input: Input): Generator<Uint8Array, void> {
   const head = readHead(input);
   const checksum = head.contentChecksum ? new Xxh32() : null;
   const most = input.left * MAX_PER_BYTE;
-  const window = new UnpackWindow(Math.min(REACH, most), Math.min(head.maxPerBlock, most));
+  const window = new UnpackWindow(REACH, head.maxPerBlock, most);
   for (let size = input.word(); size !== 0; size = input.word()) {
     const isPlain = size >= 2 ** 31;
     const block = input.pass(isPlain ? size - 2 ** 31 : size);
     if (head.blockChecksums) check(input, xxh32(block));
     window.slide();
-    const end = window.at + Math.min(head.maxPerBlock, window.room);
+    const end = window.at + window.room;
     if (!isPlain) unpackBlock(block, window, { end, reach: head.independent ? window.at : 0 });
     else if (block.length <= end - window.at) window.append(block, 0, block.length);
     else throw unpackError('Lz4', 'a block is too long');

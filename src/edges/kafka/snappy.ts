@@ -7,7 +7,7 @@ const XERIAL_HEAD_BYTES = 16;
 /** No element makes more of its bytes than a copy with a 2-byte offset: 64 of 3. */
 const MAX_PER_BYTE = 64 / 3;
 /** How far back a copy may reach. The format allows more; those who write it stay within 64 KiB. */
-const REACH = 8 * 1024 * 1024;
+const REACH = 4 * 1024 * 1024;
 /** What is unpacked at a time. */
 const PART = 1024 * 1024;
 
@@ -70,7 +70,7 @@ function readBlock(packed: Uint8Array, start: number, end: number): Block {
 
 function* unpackBlock(packed: Uint8Array, block: Block): Generator<Uint8Array, void> {
   const { end, length: total } = block;
-  const window = new UnpackWindow(Math.min(REACH, total), Math.min(PART, total));
+  const window = new UnpackWindow(REACH, PART, total);
   let { at } = block;
   let done = 0;
   while (at < end) {

@@ -164,12 +164,12 @@ export class TopicWriter {
       return batches.map(({ partition }) => this.#judged(answers.find((of) => of.partition === partition)));
     } catch (error) {
       const result = this.#unwritten(causeCode(error) ?? '', kafkaErrorName(error));
-      if (batches.length > 1 || result.do === 'refused') {
-        // Of several it is not known which one was meant: each is tried alone.
-        const isKnown = result.do === 'failed' || batches.length === 1;
-        return batches.map(() => (isKnown ? result : { do: 'failed', error: kafkaErrorName(error) }));
+      if (batches.length === 1) {
+        const isCut = result.do === 'failed' && isConnectionCut(error) && (await this.#areBrokersThere());
+        return [isCut ? { ...result, isCut } : result];
       }
-      return [{ ...result, isCut: isConnectionCut(error) && (await this.#areBrokersThere()) }];
+      // Of several it is not known which one was meant: each is tried alone.
+      return batches.map(() => (result.do === 'failed' ? result : { do: 'failed', error: kafkaErrorName(error) }));
     }
   }
 

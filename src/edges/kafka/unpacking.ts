@@ -19,16 +19,24 @@ export class UnpackWindow {
   /** Up to here it is written. */
   at = 0;
   readonly #reach: number;
+  readonly #part: number;
   #shown = 0;
 
-  /** @param reach how far back bytes may be repeated; @param room what may be written between two `show`s. */
-  constructor(reach: number, room: number) {
+  /**
+   * @param reach how far back bytes may be repeated.
+   * @param part what may be written between two `show`s.
+   * @param total it all comes to no more than this.
+   */
+  constructor(reach: number, part: number, total: number) {
     this.#reach = reach;
-    this.bytes = Buffer.allocUnsafeSlow(reach + room);
+    this.#part = part;
+    // Twice the reach, so that it is moved once for as much as is written, and not for each part.
+    this.bytes = Buffer.allocUnsafeSlow(Math.min(2 * reach + part, total));
   }
 
+  /** What may be written before the next `show`. */
   get room(): number {
-    return this.bytes.length - this.at;
+    return Math.min(this.bytes.length, this.#shown + this.#part) - this.at;
   }
 
   /** What was written since the last call. It stays as it is until `slide`. */
@@ -38,8 +46,9 @@ export class UnpackWindow {
     return part;
   }
 
-  /** Makes room: only what may be repeated stays. */
+  /** Makes room for a part: where there is none, only what may be repeated stays. */
   slide(): void {
+    if (this.bytes.length - this.at >= this.#part) return;
     const from = Math.max(0, this.at - this.#reach);
     this.bytes.copyWithin(0, from, this.at);
     this.at -= from;
