@@ -1,4 +1,5 @@
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGzip, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib';
 import { crc32c } from '../../src/edges/kafka/crc32c.ts';
 import { type BatchRecord, encodeRecord } from '../../src/edges/kafka/write-repair.ts';
 
@@ -21,6 +22,7 @@ export interface BatchPlan {
 
 const CODECS = { none: 0, gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const;
 const HEAD_BYTES = 61;
+const MIB = 1024 * 1024;
 
 /** A batch in the present format (KIP-98), as it stands in a log. */
 export function batchOf(plan: BatchPlan): Buffer {
@@ -52,6 +54,38 @@ export function markerOf(baseOffset: bigint, producerId: bigint, kind: 'abort' |
   const key = Buffer.from([0, 0, 0, kind === 'abort' ? 0 : 1]);
   const records = [{ key, value: Buffer.alloc(6) }];
   return batchOf({ baseOffset, producerId, isTransactional: true, isControl: true, records });
+}
+
+/**
+ * The packed records of a batch, in little memory: those before, one whose value is so many zeros, those behind. A number of
+ * MiB.
+ */
+export async function packedZeros(
+  codec: 'gzip' | 'zstd',
+  size: number,
+  { before = [], behind = [] }: { readonly before?: readonly BatchRecord[]; readonly behind?: readonly BatchRecord[] } = {},
+): Promise<Buffer> {
+  const at = before.length;
+  const [, ...head] = encodeRecord({ offsetDelta: at, value: null }).buffer.subarray(0, -2);
+  const zero = Buffer.alloc(MIB);
+  const body = [Buffer.from(head), varint(size), ...Array.from({ length: size / MIB }, () => zero), Buffer.alloc(1)];
+  const length = body.reduce((sum, part) => sum + part.length, 0);
+  const first = before.map((record, offsetDelta) => encodeRecord({ offsetDelta, ...record }).buffer);
+  const last = behind.map((record, index) => encodeRecord({ offsetDelta: at + 1 + index, ...record }).buffer);
+  const stream = codec === 'gzip' ? createGzip() : createZstdCompress();
+  const packed: Buffer[] = [];
+  for await (const part of Readable.from([...first, varint(length), ...body, ...last]).pipe(stream))
+    packed.push(part as Buffer);
+  return Buffer.concat(packed);
+}
+
+/** As records write a positive number. */
+function varint(value: number): Buffer {
+  const digits: number[] = [];
+  for (let rest = 2 * value; ; rest = Math.floor(rest / 128)) {
+    digits.push((rest % 128) + (rest >= 128 ? 128 : 0));
+    if (rest < 128) return Buffer.from(digits);
+  }
 }
 
 function pack(records: Buffer, codec: keyof typeof CODECS): Buffer {

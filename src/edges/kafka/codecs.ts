@@ -23,9 +23,20 @@ const MAX_PART = 256 * 1024;
 /** Most batches unpack to less than this many times their bytes. */
 const USUAL_RATIO = 8;
 
+/**
+ * The name of the error about a batch that cannot be read. kafkajs gives up at once on this one; on any other it would
+ * fetch the same batch again and again first, and then name its own weariness instead.
+ */
+export const UNREAD_BATCH = 'KafkaJSNotImplemented';
+
 /** A batch unpacks to more than it may. */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
+}
+
+/** Another version may know it: nothing is wrong with the batch. */
+export class UnknownCodec extends Error {
+  override readonly name = UNREAD_BATCH;
 }
 
 /**
@@ -59,7 +70,7 @@ function partsOf(codec: number, packed: Buffer): AsyncIterable<Uint8Array> | Ite
     case ZSTD:
       return through(createZstdDecompress({ chunkSize }), packed);
     default:
-      throw new TypeError('A batch in a codec that Kafka does not have.');
+      throw new UnknownCodec('A batch in a codec that this version does not know.');
   }
 }
 
@@ -93,12 +104,6 @@ export interface Codec {
   compress(encoder: Encoder): Promise<Buffer>;
   decompress(packed: Buffer): Promise<Buffer>;
 }
-
-/**
- * The name of the error about a batch that cannot be read. kafkajs gives up at once on this one; on any other it would
- * fetch the same batch again and again first, and then name its own weariness instead.
- */
-export const UNREAD_BATCH = 'KafkaJSNotImplemented';
 
 const zip = promisify(gzip);
 const compress = promisify(zstdCompress);

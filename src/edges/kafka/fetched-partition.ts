@@ -2,7 +2,7 @@ import { type Buffer } from 'node:buffer';
 import { type SourceRecord, type TopicPartition, type Unread } from '../../engine/ports.ts';
 import { recordBytes } from '../../engine/record-bytes.ts';
 import { AbortedTransactions, type AbortedTransaction } from './aborted-transactions.ts';
-import { BatchTooLarge, unpack } from './codecs.ts';
+import { BatchTooLarge, UnknownCodec, unpack } from './codecs.ts';
 import { readOldBatch } from './old-batch.ts';
 import { BatchLost, batchesOf, type RecordBatch } from './record-batch.ts';
 import { BatchDamaged, RecordScanner, type ScannedRecord } from './record-scanner.ts';
@@ -115,6 +115,7 @@ class Reading {
       this.#take(await this.#scan(batch), batch.lastOffset);
     } catch (error) {
       if (error instanceof BatchTooLarge) this.#takeUnread(batch, 'record_too_large');
+      else if (error instanceof UnknownCodec) throw error;
       else if (batch.isIntact()) this.#takeUnread(batch, 'undecodable');
       else throw new BatchLost();
     }

@@ -108,7 +108,7 @@ export class GroupMember {
       }),
     };
     this.#consumer = client.consumer(config, (errorName) => {
-      this.#end(errorName === UNREAD_BATCH ? 'a batch that arrived damaged' : errorName);
+      this.#end(errorName === UNREAD_BATCH ? 'a batch that does not unpack' : errorName);
     });
     this.#listen();
   }
