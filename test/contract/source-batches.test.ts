@@ -36,7 +36,7 @@ afterAll(async () => {
   await world.close();
 });
 
-async function producer(transactional: boolean): Promise<Producer> {
+async function connected(transactional: boolean): Promise<Producer> {
   const createPartitioner = Partitioners.DefaultPartitioner;
   const own = transactional ? { transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true } : {};
   const made = kafka.producer({ createPartitioner, ...own });
@@ -64,7 +64,7 @@ async function reader(topic: string, limits = { recordMaxBytes: MIB, batchMaxByt
 /** Sends one batch whose records stand in these bytes already. */
 async function send(topic: string, records: Buffer, count: number): Promise<void> {
   const packed = zstdCompressSync(records);
-  await sendPacked(await producer(false), { topic, partition: 0 }, { codec: CompressionTypes.ZSTD, packed, count });
+  await sendPacked(await connected(false), { topic, partition: 0 }, { codec: CompressionTypes.ZSTD, packed, count });
 }
 
 function recordsOf(...values: readonly Buffer[]): Buffer {
@@ -77,7 +77,7 @@ const told = ({ received }: Recorder): readonly string[] =>
 describe('a source over real batches', () => {
   test('hides what was aborted, and nothing else, where transactions of many producers overlap', async () => {
     const topic = await world.createTopic(1);
-    const writers = await Promise.all(Array.from({ length: 4 }, async () => await producer(true)));
+    const writers = await Promise.all(Array.from({ length: 4 }, async () => await connected(true)));
     const committed: string[] = [];
     const aborted: string[] = [];
     const rounds = writers.map(async (writer, number) => {
@@ -103,7 +103,7 @@ describe('a source over real batches', () => {
   test('goes on behind markers, and commits where it has read nothing else', async () => {
     const topic = await world.createTopic(1);
     const at: TopicPartition = { topic, partition: 0 };
-    const writer = await producer(true);
+    const writer = await connected(true);
     for (let round = 0; round < 2; round += 1) {
       const transaction = await writer.transaction();
       await transaction.send({ topic, messages: [{ partition: 0, value: 'aborted' }] });

@@ -30,7 +30,11 @@ export function batchOf(plan: BatchPlan): Buffer {
   const { baseTimestampMs = 0, maxTimestampMs = 0, isTransactional, isControl, isLogAppendTime } = plan;
   const placed = records.map((record, index) => ({ offsetDelta: index, ...record }));
   const packed = plan.packed ?? pack(Buffer.concat(placed.map((record) => encodeRecord(record).buffer)), codec);
-  const flags = [isLogAppendTime === true ? 0x08 : 0, isTransactional === true ? 0x10 : 0, isControl === true ? 0x20 : 0];
+  const flags = [
+    isLogAppendTime === true ? 0x08 : 0,
+    isTransactional === true ? 0x10 : 0,
+    isControl === true ? 0x20 : 0,
+  ];
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeBigInt64BE(baseOffset, 0);
   head.writeInt32BE(HEAD_BYTES - 12 + packed.length, 8);
@@ -63,7 +67,10 @@ export function markerOf(baseOffset: bigint, producerId: bigint, kind: 'abort' |
 export async function packedZeros(
   codec: 'gzip' | 'zstd',
   size: number,
-  { before = [], behind = [] }: { readonly before?: readonly BatchRecord[]; readonly behind?: readonly BatchRecord[] } = {},
+  {
+    before = [],
+    behind = [],
+  }: { readonly before?: readonly BatchRecord[]; readonly behind?: readonly BatchRecord[] } = {},
 ): Promise<Buffer> {
   const at = before.length;
   const [, ...head] = encodeRecord({ offsetDelta: at, value: null }).buffer.subarray(0, -2);

@@ -30,7 +30,11 @@ export class AbortedTransactions {
 
   /** Whether the records of this batch were aborted. */
   holds({ lastOffset, producerId, isTransactional, marker }: TransactionalBatch): boolean {
-    for (let next = this.#ahead.at(-1); next !== undefined && next.firstOffset <= lastOffset; next = this.#ahead.at(-1)) {
+    for (
+      let next = this.#ahead.at(-1);
+      next !== undefined && next.firstOffset <= lastOffset;
+      next = this.#ahead.at(-1)
+    ) {
       this.#open.add(next.producerId);
       this.#ahead.pop();
     }

@@ -64,21 +64,21 @@ function repair(broker: FetchedBroker, limits: ReadLimits): void {
     return await send({ ...protocol, response: { ...response, decode } });
   };
   const fetch = broker.fetch.bind(broker);
-  broker.fetch = async (request) => await read((await fetch(request)) as FetchAnswer, request, limits);
+  broker.fetch = async (request) => await readAnswer((await fetch(request)) as FetchAnswer, request, limits);
 }
 
-async function read(answer: FetchAnswer, request: FetchRequest, limits: ReadLimits): Promise<unknown> {
+async function readAnswer(answer: FetchAnswer, request: FetchRequest, limits: ReadLimits): Promise<unknown> {
   const budget = { bytes: FETCH_MAX_BYTES };
   const responses: unknown[] = [];
   for (const { topicName: topic, partitions } of answer.responses) {
-    const found: unknown[] = [];
+    const decoded: unknown[] = [];
     for (const { bytes, abortedTransactions: aborted, ...partition } of partitions) {
       const at = { topic, partition: partition.partition };
       const from = offsetOf(request, at);
-      const read = await readPartition({ at, from, bytes, aborted }, limits, budget);
-      found.push({ ...partition, abortedTransactions: [], messages: read.next > from ? [carrier(read)] : [] });
+      const found = await readPartition({ at, from, bytes, aborted }, limits, budget);
+      decoded.push({ ...partition, abortedTransactions: [], messages: found.next > from ? [carrier(found)] : [] });
     }
-    responses.push({ topicName: topic, partitions: found });
+    responses.push({ topicName: topic, partitions: decoded });
   }
   return { ...answer, responses };
 }

@@ -26,7 +26,8 @@ export async function readOldBatch(at: TopicPartition, { bytes }: OldBatch): Pro
   // A message that is cut off is passed over there in silence.
   if (messages.length === 0) throw new BatchLost();
   return messages.map(({ offset, timestamp = NO_TIME, key, value }) => ({
-    ...at,
+    topic: at.topic,
+    partition: at.partition,
     offset: BigInt(offset),
     timestampMs: Number(timestamp),
     key: key === null ? null : Buffer.from(key),

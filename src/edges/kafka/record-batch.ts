@@ -53,9 +53,7 @@ export function* batchesOf(bytes: Buffer): Generator<RecordBatch | OldBatch, voi
     if (size > bytes.length - at) return;
     const batch = bytes.subarray(at, at + size);
     if (size <= MAGIC_AT || magic > MAGIC || (magic === MAGIC && size < HEAD_BYTES)) throw new BatchLost();
-    yield magic === MAGIC
-      ? readBatch(batch)
-      : { format: 'old', lastOffset: batch.readBigInt64BE(0), bytes: batch };
+    yield magic === MAGIC ? readBatch(batch) : { format: 'old', lastOffset: batch.readBigInt64BE(0), bytes: batch };
     at += size;
   }
 }

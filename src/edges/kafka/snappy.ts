@@ -10,6 +10,8 @@ const MAX_PER_BYTE = 64 / 3;
 const REACH = 4 * 1024 * 1024;
 /** What is unpacked at a time. */
 const PART = 1024 * 1024;
+/** No copy writes more. */
+const MAX_COPY = 64;
 
 interface Block {
   /** Where its elements begin and end. */
@@ -69,57 +71,81 @@ function readBlock(packed: Uint8Array, start: number, end: number): Block {
 }
 
 function* unpackBlock(packed: Uint8Array, block: Block): Generator<Uint8Array, void> {
-  const { end, length: total } = block;
+  const { length: total } = block;
   const window = new UnpackWindow(REACH, PART, total);
-  let { at } = block;
+  const element = new Element(packed, block);
   let done = 0;
-  while (at < end) {
-    const tag = packed[at] ?? 0;
-    at += 1;
-    if (tag % 4 === 0) {
-      const extra = Math.max(0, (tag >> 2) - 59);
-      const length = 1 + (extra === 0 ? tag >> 2 : littleEndian(packed, at, { end, bytes: extra }));
-      at += extra;
-      if (length > end - at || length > total - done) throw unpackError('Snappy', 'a literal is too long');
-      done += length;
-      for (let left = length; left > 0;) {
-        const part = Math.min(left, window.room);
-        window.append(packed, at, part);
-        at += part;
-        left -= part;
-        if (window.room === 0) {
-          yield window.show();
-          window.slide();
-        }
+  while (element.next()) {
+    const { distance, length } = element;
+    if (length > total - done) throw unpackError('Snappy', 'an element is too long');
+    if (distance > done) throw unpackError('Snappy', 'a copy reaches before the block');
+    // A copy is written at once; a literal may be longer than a part.
+    for (let left = length; left > 0;) {
+      if (window.room < Math.min(left, MAX_COPY)) {
+        yield window.show();
+        window.slide();
       }
-      continue;
+      const part = Math.min(left, window.room);
+      if (distance > 0) window.repeat(distance, part);
+      else window.append(packed, element.literalEnd - left, part);
+      left -= part;
     }
-    const extra = tag % 4 === 3 ? 4 : tag % 4;
-    const low = littleEndian(packed, at, { end, bytes: extra });
-    const length = extra === 1 ? 4 + ((tag >> 2) & 7) : 1 + (tag >> 2);
-    const distance = extra === 1 ? (tag >> 5) * 256 + low : low;
-    at += extra;
-    if (distance === 0 || distance > done) throw unpackError('Snappy', 'a copy reaches before the block');
-    if (distance > REACH) throw unpackError('Snappy', 'a copy reaches too far back');
-    if (length > total - done) throw unpackError('Snappy', 'a copy is too long');
-    if (length > window.room) {
-      yield window.show();
-      window.slide();
-    }
-    window.repeat(distance, length);
     done += length;
   }
   if (done !== total) throw unpackError('Snappy', 'a block is shorter than it says');
   yield window.show();
 }
 
-function littleEndian(
-  packed: Uint8Array,
-  at: number,
-  { end, bytes }: { readonly end: number; readonly bytes: number },
-): number {
-  if (bytes > end - at) throw unpackError('Snappy', 'an element is cut off');
-  let value = 0;
-  for (let n = bytes - 1; n >= 0; n -= 1) value = value * 256 + (packed[at + n] ?? 0);
-  return value;
+/** The elements of a block, one after the other. */
+class Element {
+  /** How many bytes it writes. */
+  length = 0;
+  /** How far back what it repeats begins; 0: it is a literal. */
+  distance = 0;
+  /** Where the bytes of a literal end. */
+  literalEnd = 0;
+  readonly #packed: Uint8Array;
+  readonly #end: number;
+  #at: number;
+
+  constructor(packed: Uint8Array, { at, end }: Block) {
+    this.#packed = packed;
+    this.#at = at;
+    this.#end = end;
+  }
+
+  /** Goes on to the next one. False: there is none. */
+  next(): boolean {
+    if (this.#at >= this.#end) return false;
+    const tag = this.#littleEndian(1);
+    if (tag % 4 === 0) this.#literal(tag >> 2);
+    else this.#copy(tag);
+    return true;
+  }
+
+  #literal(size: number): void {
+    const extra = Math.max(0, size - 59);
+    this.distance = 0;
+    this.length = 1 + (extra === 0 ? size : this.#littleEndian(extra));
+    if (this.length > this.#end - this.#at) throw unpackError('Snappy', 'a literal is too long');
+    this.#at += this.length;
+    this.literalEnd = this.#at;
+  }
+
+  #copy(tag: number): void {
+    const extra = tag % 4 === 3 ? 4 : tag % 4;
+    const low = this.#littleEndian(extra);
+    this.length = extra === 1 ? 4 + ((tag >> 2) & 7) : 1 + (tag >> 2);
+    this.distance = extra === 1 ? (tag >> 5) * 256 + low : low;
+    if (this.distance === 0) throw unpackError('Snappy', 'a copy repeats nothing');
+    if (this.distance > REACH) throw unpackError('Snappy', 'a copy reaches too far back');
+  }
+
+  #littleEndian(bytes: number): number {
+    if (bytes > this.#end - this.#at) throw unpackError('Snappy', 'an element is cut off');
+    let value = 0;
+    for (let n = bytes - 1; n >= 0; n -= 1) value = value * 256 + (this.#packed[this.#at + n] ?? 0);
+    this.#at += bytes;
+    return value;
+  }
 }

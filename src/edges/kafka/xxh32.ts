@@ -41,9 +41,7 @@ export class Xxh32 {
     const rest = this.#rest.subarray(0, this.#restLength);
     const view = new DataView(rest.buffer, rest.byteOffset, rest.length);
     let sum =
-      this.#length < STRIPE
-        ? P5
-        : rotate(this.#a, 1) + rotate(this.#b, 7) + rotate(this.#c, 12) + rotate(this.#d, 18);
+      this.#length < STRIPE ? P5 : rotate(this.#a, 1) + rotate(this.#b, 7) + rotate(this.#c, 12) + rotate(this.#d, 18);
     sum = (sum + this.#length) | 0;
     let at = 0;
     for (; at <= rest.length - 4; at += 4)

@@ -20,31 +20,26 @@ function play(steps: readonly Step[]): { readonly log: readonly Logged[]; readon
   const open = new Map<number, Logged[]>();
   const aborted: Listed[] = [];
   let next = 0n;
-  for (const step of steps) {
-    const producerId = BigInt(step.producer);
-    const mine = open.get(step.producer) ?? [];
-    const isEnd = step.do === 'abort' || step.do === 'commit';
-    if (isEnd && mine.length === 0) continue;
-    const count = isEnd ? 1n : BigInt(step.records);
-    const batch: Logged = {
-      baseOffset: next,
-      lastOffset: next + count - 1n,
-      producerId: step.do === 'write plainly' ? -1n : producerId,
-      isTransactional: step.do !== 'write plainly',
-      marker: step.do === 'abort' || step.do === 'commit' ? step.do : null,
-      isAborted: false,
-    };
-    next += count;
+  for (const { producer, records, do: what } of steps) {
+    const mine = open.get(producer) ?? [];
+    const marker = what === 'abort' || what === 'commit' ? what : null;
+    if (marker !== null && mine.length === 0) continue;
+    const producerId = what === 'write plainly' ? -1n : BigInt(producer);
+    const lastOffset = next + (marker === null ? BigInt(records) : 1n) - 1n;
+    const isTransactional = what !== 'write plainly';
+    const batch: Logged = { baseOffset: next, lastOffset, producerId, isTransactional, marker, isAborted: false };
+    next = lastOffset + 1n;
     log.push(batch);
-    if (step.do === 'write') open.set(step.producer, [...mine, batch]);
-    if (!isEnd) continue;
-    open.delete(step.producer);
-    if (step.do !== 'abort') continue;
+    if (what === 'write') open.set(producer, [...mine, batch]);
+    if (marker !== null) open.delete(producer);
+    if (marker !== 'abort') continue;
     for (const each of mine) each.isAborted = true;
-    aborted.push({ producerId, firstOffset: mine[0]?.baseOffset ?? 0n, lastOffset: batch.lastOffset });
+    aborted.push({ producerId, firstOffset: mine[0]?.baseOffset ?? 0n, lastOffset });
   }
   // Nothing of a transaction that is still open is read.
-  const stable = [...open.values()].flat().reduce((least, { baseOffset }) => (baseOffset < least ? baseOffset : least), next);
+  const stable = [...open.values()]
+    .flat()
+    .reduce((least, { baseOffset }) => (baseOffset < least ? baseOffset : least), next);
   return { log: log.filter(({ lastOffset }) => lastOffset < stable), aborted };
 }
 
@@ -58,6 +53,13 @@ const step: fc.Arbitrary<Step> = fc.record({
   producer: fc.nat(4),
   records: fc.integer({ min: 1, max: 4 }),
   do: fc.constantFrom('write', 'write', 'write', 'write plainly', 'abort', 'commit'),
+});
+
+const of = (producerId: bigint, lastOffset: bigint): TransactionalBatch => ({
+  producerId,
+  lastOffset,
+  isTransactional: true,
+  marker: null,
 });
 
 describe('aborted transactions', () => {
@@ -84,12 +86,6 @@ describe('aborted transactions', () => {
       { producerId: 2n, firstOffset: 1n },
       { producerId: 1n, firstOffset: 0n },
     ]);
-    const of = (producerId: bigint, lastOffset: bigint): TransactionalBatch => ({
-      producerId,
-      lastOffset,
-      isTransactional: true,
-      marker: null,
-    });
     expect([of(3n, 5n), of(1n, 6n), of(2n, 7n)].map((batch) => transactions.holds(batch))).toEqual([false, true, true]);
   });
 });

@@ -38,13 +38,13 @@ const packedOf = (vectors: readonly Vector[], name: string, plain: Text): Buffer
   bytes(vectors.find((vector) => vector.name === name && vector.plain === plain)?.packed ?? '');
 
 /** All parts in one; each is good only until the next. */
-function whole(parts: Iterable<Uint8Array>): Buffer {
+function joined(parts: Iterable<Uint8Array>): Buffer {
   const copies: Buffer[] = [];
   for (const part of parts) copies.push(Buffer.from(part));
   return Buffer.concat(copies);
 }
-const unpackLz4 = (packed: Uint8Array): Buffer => whole(lz4Parts(packed));
-const unpackSnappy = (packed: Uint8Array): Buffer => whole(snappyParts(packed));
+const unpackLz4 = (packed: Uint8Array): Buffer => joined(lz4Parts(packed));
+const unpackSnappy = (packed: Uint8Array): Buffer => joined(snappyParts(packed));
 
 const codecs = [
   { codec: 'snappy' as const, unpack: unpackSnappy, error: 'SnappyError' },
@@ -97,7 +97,7 @@ describe.each(codecs)('$codec', ({ codec, unpack, error }) => {
     fc.assert(
       fc.property(fc.oneof(random, damaged), (packed) => {
         const end = outcome(unpack, packed);
-        if (typeof end === 'string') expect(end).toBe(error);
+        expect(typeof end === 'string' ? end : error).toBe(error);
       }),
       { numRuns: 1500 },
     );
@@ -240,7 +240,11 @@ function snappyZeros(length: number): Buffer {
 /** An LZ4 frame of so many blocks that each unpack to 4 MiB of zeros. */
 function lz4Zeros(blocks: number): Buffer {
   const rest = 4 * MIB - 1 - 4 - 15 - 5;
-  const match = Buffer.concat([bytes('1f 00 0100'), Buffer.alloc(Math.floor(rest / 255), 0xff), Buffer.from([rest % 255])]);
+  const match = Buffer.concat([
+    bytes('1f 00 0100'),
+    Buffer.alloc(Math.floor(rest / 255), 0xff),
+    Buffer.from([rest % 255]),
+  ]);
   const block = Buffer.concat([match, bytes('50 0000000000')]);
   const size = Buffer.alloc(4);
   size.writeUInt32LE(block.length);
@@ -289,16 +293,16 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
     const all = async (): Promise<void> => {
       for await (const _ of unpackBatch(codec, half.subarray(0, half.length / 2), 64 * MIB));
     };
-    await expect(all()).rejects.toThrow();
+    await expect(all()).rejects.toThrow(/unexpected end|cut off|does not end|cannot hold|shorter/);
   });
 });
 
-describe('kafkajs', () => {
-  const registered = (type: number): Codec => {
-    registerCodecs();
-    return (CompressionCodecs[type as 1] as () => Codec)();
-  };
+function registered(type: number): Codec {
+  registerCodecs();
+  return (CompressionCodecs[type as 1] as () => Codec)();
+}
 
+describe('kafkajs', () => {
   test('finds the codecs, of which two read and do not write', async () => {
     for (const type of [CompressionTypes.Snappy, CompressionTypes.LZ4])
       await expect(registered(type).compress({ buffer: Buffer.alloc(1) })).rejects.toThrow('writes no batches');
@@ -308,11 +312,11 @@ describe('kafkajs', () => {
       expect(packed.length).toBeLessThan(text.length);
       expect(await registered(type).decompress(packed)).toEqual(text);
     }
-    const { decompress } = registered(CompressionTypes.Snappy);
-    expect(sha256(await decompress(packedOf(VECTORS.snappy, 'raw', 'noise')))).toBe(VECTORS.sha256.noise);
+    const snappy = registered(CompressionTypes.Snappy);
+    expect(sha256(await snappy.decompress(packedOf(VECTORS.snappy, 'raw', 'noise')))).toBe(VECTORS.sha256.noise);
   });
 
-  test('gives up at once on what does not unpack, or to too much, by the name of the error', async () => {
+  test('gives up at once on what does not unpack, by the name of the error', async () => {
     const types = [CompressionTypes.GZIP, CompressionTypes.Snappy, CompressionTypes.LZ4, CompressionTypes.ZSTD];
     for (const type of types)
       await expect(registered(type).decompress(Buffer.alloc(3, 0xff))).rejects.toMatchObject({ name: UNREAD_BATCH });

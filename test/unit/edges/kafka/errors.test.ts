@@ -1,7 +1,13 @@
 import kafkajs from 'kafkajs';
 import { describe, expect, test } from 'vitest';
 import { describing, eachTopic } from '../../../../src/edges/kafka/each-topic.ts';
-import { isConnectionCut, isMissingRight, kafkaErrorName, needing, withRights } from '../../../../src/edges/kafka/errors.ts';
+import {
+  isConnectionCut,
+  isMissingRight,
+  kafkaErrorName,
+  needing,
+  withRights,
+} from '../../../../src/edges/kafka/errors.ts';
 
 const { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } = kafkajs;
 

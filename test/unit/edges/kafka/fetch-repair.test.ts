@@ -47,13 +47,18 @@ async function fetched(bytes: Buffer, from: string): Promise<Batch> {
   await cluster.findBroker({ nodeId: '1' });
   const found = (await cluster.findBroker({ nodeId: '1' })) as FetchedBroker;
   const topics = [{ topic: 't', partitions: [{ partition: 5, fetchOffset: from }] }];
-  const { responses } = (await found.fetch({ topics })) as { readonly responses: readonly { readonly partitions: readonly object[] }[] };
+  const { responses } = (await found.fetch({ topics })) as {
+    readonly responses: readonly { readonly partitions: readonly object[] }[];
+  };
   return new KafkajsBatch('t', from, responses[0]?.partitions[0] ?? {});
 }
 
 describe('what a consumer has fetched', () => {
   test('is one message for a partition, with what was read of it', async () => {
-    const batch = await fetched(batchOf({ baseOffset: 7n, records: [{ value: 'a' }, { value: Buffer.alloc(2000) }] }), '7');
+    const batch = await fetched(
+      batchOf({ baseOffset: 7n, records: [{ value: 'a' }, { value: Buffer.alloc(2000) }] }),
+      '7',
+    );
     expect(batch.messages).toHaveLength(1);
     expect(batch.lastOffset()).toBe('8');
     const read = readOf(batch.messages[0]);

@@ -18,7 +18,12 @@ const LIMITS = { recordMaxBytes: MIB, batchMaxBytes: 8 * MIB };
 
 async function read(
   bytes: Buffer,
-  { from = 0n, aborted = [], limits = LIMITS, budget = { bytes: FETCH_MAX_BYTES } }: Partial<FetchedPartition> & {
+  {
+    from = 0n,
+    aborted = [],
+    limits = LIMITS,
+    budget = { bytes: FETCH_MAX_BYTES },
+  }: Partial<FetchedPartition> & {
     readonly limits?: typeof LIMITS;
     readonly budget?: { bytes: number };
   } = {},
@@ -27,7 +32,10 @@ async function read(
 }
 
 /** Everything up to the end, fetch by fetch, as a source reads it. */
-async function readAll(bytes: Buffer, limits = LIMITS): Promise<{ readonly offsets: string[]; readonly fetches: number }> {
+async function readAll(
+  bytes: Buffer,
+  limits = LIMITS,
+): Promise<{ readonly offsets: string[]; readonly fetches: number }> {
   const offsets: string[] = [];
   let from = 0n;
   for (let fetches = 0; fetches < 1000; fetches += 1) {
@@ -45,6 +53,11 @@ const texts = ({ records, next }: ReadRecords): readonly unknown[] => [
 ];
 const valued = (...values: readonly string[]): BatchRecord[] => values.map((value) => ({ value }));
 
+const mebibytes = (count: number): BatchRecord[] =>
+  Array.from({ length: count }, () => ({ value: Buffer.alloc(MIB - 100) }));
+const transactional = (baseOffset: bigint, producerId: bigint, ...values: readonly string[]): Buffer =>
+  batchOf({ baseOffset, producerId, isTransactional: true, records: valued(...values) });
+
 /** A batch of zeros in one record, packed with zstd. */
 const bomb = (baseOffset: bigint, size: number): Buffer =>
   batchOf({ baseOffset, codec: 'zstd', records: [{ value: Buffer.alloc(size) }] });
@@ -61,27 +74,30 @@ const written = (packed: Buffer, of: Partial<Parameters<typeof batchOf>[0]> = {}
   batchOf({ codec: 'zstd', packed, count: 3, lastOffsetDelta: 2, ...of });
 
 describe('a fetched partition', () => {
-  test.each(['none', 'gzip', 'zstd'] as const)('has its records, each with its place and its time: %s', async (codec) => {
-    const records = [
-      { key: 'k', value: 'a', headers: { h: ['x', 'y'] }, timestampDelta: 5 },
-      { key: null, value: null, timestampDelta: -3 },
-    ];
-    const found = await read(batchOf({ baseOffset: 40n, baseTimestampMs: 1000, codec, records }), { from: 40n });
-    expect(found).toEqual({
-      next: 42n,
-      records: [
-        {
-          ...AT,
-          offset: 40n,
-          timestampMs: 1005,
-          key: Buffer.from('k'),
-          value: Buffer.from('a'),
-          headers: { h: [Buffer.from('x'), Buffer.from('y')] },
-        },
-        { ...AT, offset: 41n, timestampMs: 997, key: null, value: null, headers: {} },
-      ],
-    });
-  });
+  test.each(['none', 'gzip', 'zstd'] as const)(
+    'has its records, each with its place and its time: %s',
+    async (codec) => {
+      const records = [
+        { key: 'k', value: 'a', headers: { h: ['x', 'y'] }, timestampDelta: 5 },
+        { key: null, value: null, timestampDelta: -3 },
+      ];
+      const found = await read(batchOf({ baseOffset: 40n, baseTimestampMs: 1000, codec, records }), { from: 40n });
+      expect(found).toEqual({
+        next: 42n,
+        records: [
+          {
+            ...AT,
+            offset: 40n,
+            timestampMs: 1005,
+            key: Buffer.from('k'),
+            value: Buffer.from('a'),
+            headers: { h: [Buffer.from('x'), Buffer.from('y')] },
+          },
+          { ...AT, offset: 41n, timestampMs: 997, key: null, value: null, headers: {} },
+        ],
+      });
+    },
+  );
 
   test('has the time of the broker where that counts', async () => {
     const batch = batchOf({ isLogAppendTime: true, maxTimestampMs: 77, baseTimestampMs: 5, records: valued('a') });
@@ -112,8 +128,6 @@ describe('a fetched partition', () => {
   });
 
   test('leaves out markers and what was aborted, and goes on behind them', async () => {
-    const transactional = (baseOffset: bigint, producerId: bigint, value: string): Buffer =>
-      batchOf({ baseOffset, producerId, isTransactional: true, records: valued(value) });
     const bytes = Buffer.concat([
       transactional(0n, 1n, 'aborted'),
       transactional(1n, 2n, 'committed'),
@@ -131,33 +145,44 @@ describe('a fetched partition', () => {
   });
 
   test('keeps an aborted transaction in mind that was asked for from its middle', async () => {
-    const of = (baseOffset: bigint): Buffer =>
-      batchOf({ baseOffset, producerId: 1n, isTransactional: true, records: valued('a', 'b') });
-    const bytes = Buffer.concat([of(0n), of(2n), markerOf(4n, 1n, 'abort')]);
+    const bytes = Buffer.concat([
+      transactional(0n, 1n, 'a', 'b'),
+      transactional(2n, 1n, 'c', 'd'),
+      markerOf(4n, 1n, 'abort'),
+    ]);
     expect(texts(await read(bytes, { from: 1n, aborted: [{ producerId: 1n, firstOffset: 0n }] }))).toEqual([5n]);
   });
 
   test('does not unpack what was aborted', async () => {
-    const bytes = batchOf({ codec: 'zstd', packed: Buffer.from('no batch'), count: 1, producerId: 1n, isTransactional: true });
+    const bytes = batchOf({
+      codec: 'zstd',
+      packed: Buffer.from('no batch'),
+      count: 1,
+      producerId: 1n,
+      isTransactional: true,
+    });
     expect(texts(await read(bytes, { aborted: [{ producerId: 1n, firstOffset: 0n }] }))).toEqual([1n]);
   });
 });
 
 describe('a record that is too large', () => {
-  test.each(['none', 'gzip', 'zstd'] as const)('comes without content, and the others of its batch whole: %s', async (codec) => {
-    const records = [...valued('a'), { key: 'k', value: Buffer.alloc(2 * MIB) }, ...valued('c')];
-    const found = await read(batchOf({ codec, records, baseTimestampMs: 9 }));
-    expect(texts(found)).toEqual(['0 a', '1 record_too_large', '2 c', 3n]);
-    expect(found.records[1]).toEqual({
-      ...AT,
-      offset: 1n,
-      timestampMs: 9,
-      key: null,
-      value: null,
-      headers: {},
-      unread: 'record_too_large',
-    });
-  });
+  test.each(['none', 'gzip', 'zstd'] as const)(
+    'comes without content, and the others of its batch whole: %s',
+    async (codec) => {
+      const records = [...valued('a'), { key: 'k', value: Buffer.alloc(2 * MIB) }, ...valued('c')];
+      const found = await read(batchOf({ codec, records, baseTimestampMs: 9 }));
+      expect(texts(found)).toEqual(['0 a', '1 record_too_large', '2 c', 3n]);
+      expect(found.records[1]).toEqual({
+        ...AT,
+        offset: 1n,
+        timestampMs: 9,
+        key: null,
+        value: null,
+        headers: {},
+        unread: 'record_too_large',
+      });
+    },
+  );
 });
 
 describe('a batch that unpacks to too much', () => {
@@ -179,7 +204,9 @@ describe('a batch that unpacks to too much', () => {
       '0 record_too_large',
       1n,
     ]);
-    expect((await read(batch, { limits: { ...LIMITS, batchMaxBytes: record.length } })).records[0]?.unread).toBeUndefined();
+    expect(
+      (await read(batch, { limits: { ...LIMITS, batchMaxBytes: record.length } })).records[0]?.unread,
+    ).toBeUndefined();
   });
 
   test('comes in parts where it has more offsets than fit into one fetch, each of them once', async () => {
@@ -240,11 +267,11 @@ describe('a batch that is none', () => {
       });
     await fc.assert(
       fc.asyncProperty(damaged, async (batch) => {
-        try {
-          expect((await read(batch)).next).toBe(6n);
-        } catch (error) {
-          expect(error).toMatchObject({ name: UNREAD_BATCH });
-        }
+        const end = await read(batch).then(
+          ({ next }) => next,
+          (error: unknown) => (error instanceof Error ? error.name : error),
+        );
+        expect([6n, UNREAD_BATCH]).toContain(end);
       }),
       { numRuns: 500 },
     );
@@ -252,9 +279,6 @@ describe('a batch that is none', () => {
 });
 
 describe('what one fetch may take', () => {
-  const mebibytes = (count: number): BatchRecord[] =>
-    Array.from({ length: count }, () => ({ value: Buffer.alloc(MIB - 100) }));
-
   test('is bounded within one batch, whose rest is read by the next fetch', async () => {
     const limits = { ...LIMITS, batchMaxBytes: 256 * MIB };
     const { offsets, fetches } = await readAll(batchOf({ codec: 'zstd', records: mebibytes(40) }), limits);
