@@ -5,10 +5,10 @@ import {
   type SourceRecord,
   type WriteOutcome,
 } from '../engine/ports.ts';
-import { recordBytes } from '../engine/record-bytes.ts';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields } from '../kernel/emit.ts';
 import { type HoldCause, type Letter } from '../kernel/outcome.ts';
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type CardGuard } from '../screening/card-guard.ts';
 import { toLetterRecord, toPointerRecord } from './letter.ts';
 

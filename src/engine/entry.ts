@@ -1,8 +1,8 @@
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
-import { recordBytes } from './record-bytes.ts';
 import { type Due } from './wait-queue.ts';
 
 /**

@@ -9,6 +9,12 @@ import { unpackSnappy } from './snappy.ts';
 // Node finds only the first few named exports of a CommonJS module: those that it does not find come by the default one.
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
+export interface UnpackOptions {
+  readonly maxBytes: number;
+  /** Resolves when others have had theirs. */
+  readonly turn: () => Promise<void>;
+}
+
 /** The codecs of Kafka, as the attributes of a batch number them; 0: none. */
 const GZIP = 1;
 const SNAPPY = 2;
@@ -16,7 +22,12 @@ const LZ4 = 3;
 const ZSTD = 4;
 
 /** What a batch in the format of before Kafka 0.11 may unpack to. */
-const OLD_BATCH_MAX_BYTES = 256 * 1024 * 1024;
+const OLD_BATCH: UnpackOptions = {
+  maxBytes: 256 * 1024 * 1024,
+  turn: async () => {
+    await Promise.resolve();
+  },
+};
 /** zlib takes a part of this size at once: for small batches less than its usual one, for large ones more. */
 const MIN_PART = 4096;
 const MAX_PART = 256 * 1024;
@@ -43,10 +54,14 @@ export class UnknownCodec extends Error {
  * Unpacks a batch part by part; each part is good until the next is asked for. Whoever stops early frees what is behind
  * it. Throws `BatchTooLarge` once it has become more than `maxBytes`, anything else where the batch is damaged.
  */
-export async function* unpack(codec: number, packed: Buffer, maxBytes: number): AsyncGenerator<Uint8Array, void> {
+export async function* unpack(
+  codec: number,
+  packed: Buffer,
+  { maxBytes, turn }: UnpackOptions,
+): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
   try {
-    for await (const part of partsOf(codec, packed)) {
+    for await (const part of partsOf(codec, packed, turn)) {
       bytes += part.length;
       if (bytes > maxBytes) break;
       yield part;
@@ -58,15 +73,15 @@ export async function* unpack(codec: number, packed: Buffer, maxBytes: number): 
   if (bytes > maxBytes) throw new BatchTooLarge('A batch unpacks to more than BATCH_MAX_BYTES.');
 }
 
-function partsOf(codec: number, packed: Buffer): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+function partsOf(codec: number, packed: Buffer, turn: UnpackOptions['turn']): AsyncIterable<Uint8Array> {
   const chunkSize = Math.max(MIN_PART, Math.min(MAX_PART, packed.length * USUAL_RATIO));
   switch (codec) {
     case GZIP:
       return through(createGunzip({ chunkSize }), packed);
     case SNAPPY:
-      return byTurns(unpackSnappy(packed));
+      return byTurns(unpackSnappy(packed), turn);
     case LZ4:
-      return byTurns(unpackLz4(packed));
+      return byTurns(unpackLz4(packed), turn);
     case ZSTD:
       return through(createZstdDecompress({ chunkSize }), packed);
     default:
@@ -81,10 +96,10 @@ function through(stream: Transform, packed: Buffer): AsyncIterable<Uint8Array> {
 }
 
 /** What is unpacked on this thread lets others have a turn after each part but the first. */
-async function* byTurns(parts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* byTurns(parts: Iterable<Uint8Array>, turn: UnpackOptions['turn']): AsyncGenerator<Uint8Array, void> {
   let isFirst = true;
   for (const part of parts) {
-    if (!isFirst) await new Promise(setImmediate);
+    if (!isFirst) await turn();
     isFirst = false;
     yield part;
   }
@@ -114,7 +129,7 @@ function codecOf(codec: number, pack: Codec['compress']): Codec {
     decompress: async (packed) => {
       try {
         const parts: Buffer[] = [];
-        for await (const part of unpack(codec, packed, OLD_BATCH_MAX_BYTES)) parts.push(Buffer.from(part));
+        for await (const part of unpack(codec, packed, OLD_BATCH)) parts.push(Buffer.from(part));
         return Buffer.concat(parts);
       } catch (cause) {
         throw Object.assign(new Error('A batch does not unpack.', { cause }), { name: UNREAD_BATCH });

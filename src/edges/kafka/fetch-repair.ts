@@ -1,7 +1,7 @@
 import { type Buffer } from 'node:buffer';
 import { type KafkaMessage } from 'kafkajs';
 import { decodeFetch, type FetchAnswer } from './fetch-response.ts';
-import { FETCH_MAX_BYTES, type ReadLimits, readPartition, type ReadRecords } from './fetched-partition.ts';
+import { FETCH_MAX_BYTES, type ReadParts, readPartition, type ReadRecords } from './fetched-partition.ts';
 
 interface FetchRequest {
   readonly topics: readonly {
@@ -38,11 +38,11 @@ const repaired = new WeakSet<object>();
  * What is read comes as one message for each partition (`readOf`), whose offset is the last one that was looked at: so
  * kafkajs goes on behind markers and aborted records as behind any other.
  */
-export function readFetches(cluster: FetchingCluster, limits: ReadLimits): void {
+export function readFetches(cluster: FetchingCluster, parts: ReadParts): void {
   const find = cluster.findBroker.bind(cluster);
   cluster.findBroker = async (of) => {
     const broker = (await find(of)) as FetchedBroker;
-    if (!repaired.has(broker)) repair(broker, limits);
+    if (!repaired.has(broker)) repair(broker, parts);
     repaired.add(broker);
     return broker;
   };
@@ -53,7 +53,7 @@ export function readOf(message: Carrier | undefined): ReadRecords | null {
   return message === undefined ? null : (carried.get(message) ?? null);
 }
 
-function repair(broker: FetchedBroker, limits: ReadLimits): void {
+function repair(broker: FetchedBroker, parts: ReadParts): void {
   const { connectionPool } = broker;
   const send = connectionPool.send.bind(connectionPool);
   connectionPool.send = async (protocol) => {
@@ -64,10 +64,10 @@ function repair(broker: FetchedBroker, limits: ReadLimits): void {
     return await send({ ...protocol, response: { ...response, decode } });
   };
   const fetch = broker.fetch.bind(broker);
-  broker.fetch = async (request) => await readAnswer((await fetch(request)) as FetchAnswer, request, limits);
+  broker.fetch = async (request) => await readAnswer((await fetch(request)) as FetchAnswer, request, parts);
 }
 
-async function readAnswer(answer: FetchAnswer, request: FetchRequest, limits: ReadLimits): Promise<unknown> {
+async function readAnswer(answer: FetchAnswer, request: FetchRequest, parts: ReadParts): Promise<unknown> {
   const budget = { bytes: FETCH_MAX_BYTES };
   const responses: unknown[] = [];
   for (const { topicName: topic, partitions } of answer.responses) {
@@ -75,7 +75,7 @@ async function readAnswer(answer: FetchAnswer, request: FetchRequest, limits: Re
     for (const { bytes, abortedTransactions: aborted, ...partition } of partitions) {
       const at = { topic, partition: partition.partition };
       const from = offsetOf(request, at);
-      const found = await readPartition({ at, from, bytes, aborted }, limits, budget);
+      const found = await readPartition({ at, from, bytes, aborted }, parts, budget);
       decoded.push({ ...partition, abortedTransactions: [], messages: found.next > from ? [carrier(found)] : [] });
     }
     responses.push({ topicName: topic, partitions: decoded });

@@ -1,6 +1,6 @@
 import { type Buffer } from 'node:buffer';
 import { type SourceRecord, type TopicPartition, type Unread } from '../../engine/ports.ts';
-import { recordBytes } from '../../engine/record-bytes.ts';
+import { recordBytes } from '../../kernel/record-bytes.ts';
 import { AbortedTransactions, type AbortedTransaction } from './aborted-transactions.ts';
 import { BatchTooLarge, UnknownCodec, unpack } from './codecs.ts';
 import { readOldBatch } from './old-batch.ts';
@@ -13,6 +13,12 @@ export interface ReadLimits {
   readonly recordMaxBytes: number;
   /** All records of a batch, unpacked. */
   readonly batchMaxBytes: number;
+}
+
+/** What a reader of partitions works with. */
+export interface ReadParts extends ReadLimits {
+  /** Resolves when others have had their turn: a batch may take long to unpack. */
+  readonly turn: () => Promise<void>;
 }
 
 /** What the records of one fetch may take of memory: what does not fit is fetched again. */
@@ -50,10 +56,10 @@ export interface ReadRecords {
  */
 export async function readPartition(
   fetched: FetchedPartition,
-  limits: ReadLimits,
+  parts: ReadParts,
   budget: FetchBudget,
 ): Promise<ReadRecords> {
-  const reading = new Reading(fetched, limits, budget);
+  const reading = new Reading(fetched, parts, budget);
   const transactions = new AbortedTransactions(fetched.aborted);
   for (const batch of batchesOf(fetched.bytes)) {
     if (reading.isFull) break;
@@ -91,14 +97,14 @@ class Reading {
   readonly records: SourceRecord[] = [];
   next: bigint;
   readonly #at: TopicPartition;
-  readonly #limits: ReadLimits;
+  readonly #parts: ReadParts;
   readonly #budget: FetchBudget;
   #unpacked = 0;
 
-  constructor({ at, from }: FetchedPartition, limits: ReadLimits, budget: FetchBudget) {
+  constructor({ at, from }: FetchedPartition, parts: ReadParts, budget: FetchBudget) {
     this.#at = at;
     this.next = from;
-    this.#limits = limits;
+    this.#parts = parts;
     this.#budget = budget;
   }
 
@@ -126,7 +132,7 @@ class Reading {
     for (const record of records) {
       if (record.offset < this.next) continue;
       if (found.isFull) break;
-      const isTooLarge = recordBytes(record) > this.#limits.recordMaxBytes;
+      const isTooLarge = recordBytes(record) > this.#parts.recordMaxBytes;
       found.add(isTooLarge ? this.#unread(record.offset, record.timestampMs, 'record_too_large') : record);
     }
     this.#take(found, lastOffset);
@@ -134,7 +140,7 @@ class Reading {
 
   /** Reads to the end of the batch, also when no more records fit: whether it is too large concerns all of them. */
   async #scan(batch: RecordBatch): Promise<Found> {
-    const { recordMaxBytes, batchMaxBytes } = this.#limits;
+    const { recordMaxBytes, batchMaxBytes, turn } = this.#parts;
     const found = new Found(this.#budget.bytes);
     const scanner = new RecordScanner({
       count: batch.count,
@@ -148,7 +154,7 @@ class Reading {
     if (batch.codec === 0) scanner.push(batch.records);
     else
       await alone(async () => {
-        for await (const part of unpack(batch.codec, batch.records, batchMaxBytes)) {
+        for await (const part of unpack(batch.codec, batch.records, { maxBytes: batchMaxBytes, turn })) {
           this.#unpacked += part.length;
           if (!scanner.isDone) scanner.push(part);
           if (scanner.hasAll) break;

@@ -1,5 +1,5 @@
 import { type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
-import { recordBytes } from '../../engine/record-bytes.ts';
+import { recordBytes } from '../../kernel/record-bytes.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Owned } from './owned.ts';
 

@@ -100,7 +100,12 @@ export class GroupMember {
         onCluster: (cluster) => {
           this.#cluster = cluster;
           this.#joins.guard(cluster);
-          readFetches(cluster, options.limits);
+          readFetches(cluster, {
+            ...options.limits,
+            turn: async () => {
+              await this.#turns.next();
+            },
+          });
           onUnknownTopic(cluster, () => {
             this.#watch.unknownTopic();
           });

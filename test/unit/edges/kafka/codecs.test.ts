@@ -221,6 +221,10 @@ describe('xxh32', () => {
   });
 });
 
+const turn = async (): Promise<void> => {
+  await new Promise(setImmediate);
+};
+
 const GZIP = 1;
 const SNAPPY = 2;
 const LZ4 = 3;
@@ -263,7 +267,7 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
   test('is unpacked in parts that are small, whatever it comes to', async () => {
     let sum = 0;
     let largest = 0;
-    for await (const part of unpackBatch(codec, packed(64 * MIB), 64 * MIB)) {
+    for await (const part of unpackBatch(codec, packed(64 * MIB), { maxBytes: 64 * MIB, turn })) {
       sum += part.length;
       largest = Math.max(largest, part.length);
     }
@@ -274,7 +278,7 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
   test('ends by name where it comes to more than it may', async () => {
     const all = async (maxBytes: number): Promise<number> => {
       let sum = 0;
-      for await (const part of unpackBatch(codec, packed(32 * MIB), maxBytes)) sum += part.length;
+      for await (const part of unpackBatch(codec, packed(32 * MIB), { maxBytes, turn })) sum += part.length;
       return sum;
     };
     await expect(all(32 * MIB - 1)).rejects.toThrow(BatchTooLarge);
@@ -282,7 +286,7 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
   });
 
   test('is no further unpacked than somebody asks for', async () => {
-    for await (const part of unpackBatch(codec, packed(64 * MIB), 64 * MIB)) {
+    for await (const part of unpackBatch(codec, packed(64 * MIB), { maxBytes: 64 * MIB, turn })) {
       expect(part.length).toBeGreaterThan(0);
       break;
     }
@@ -291,7 +295,7 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
   test('ends with an error where it is cut off', async () => {
     const half = packed(8 * MIB);
     const all = async (): Promise<void> => {
-      for await (const _ of unpackBatch(codec, half.subarray(0, half.length / 2), 64 * MIB));
+      for await (const _ of unpackBatch(codec, half.subarray(0, half.length / 2), { maxBytes: 64 * MIB, turn }));
     };
     await expect(all()).rejects.toThrow(/unexpected end|cut off|does not end|cannot hold|shorter/);
   });

@@ -13,7 +13,7 @@ interface Batch {
 }
 const KafkajsBatch = load('kafkajs/src/consumer/batch') as new (topic: string, from: string, of: object) => Batch;
 
-const LIMITS = { recordMaxBytes: 1000, batchMaxBytes: 10_000 };
+const PARTS = { recordMaxBytes: 1000, batchMaxBytes: 10_000, turn: async () => await Promise.resolve() };
 
 /** An answer of version 4 with one partition. */
 function answer(bytes: Buffer): Buffer {
@@ -42,7 +42,7 @@ async function fetched(bytes: Buffer, from: string): Promise<Batch> {
     },
   };
   const cluster = { findBroker: async (_of: { readonly nodeId: string }) => await Promise.resolve(broker as unknown) };
-  readFetches(cluster, LIMITS);
+  readFetches(cluster, PARTS);
   // Asked for again at each fetch.
   await cluster.findBroker({ nodeId: '1' });
   const found = (await cluster.findBroker({ nodeId: '1' })) as FetchedBroker;

@@ -14,6 +14,9 @@ import { batchOf, markerOf, packedZeros } from '../../../support/record-batches.
 
 const AT = { topic: 't', partition: 3 };
 const MIB = 1024 * 1024;
+const turn = async (): Promise<void> => {
+  await new Promise(setImmediate);
+};
 const LIMITS = { recordMaxBytes: MIB, batchMaxBytes: 8 * MIB };
 
 async function read(
@@ -28,7 +31,7 @@ async function read(
     readonly budget?: { bytes: number };
   } = {},
 ): Promise<ReadRecords> {
-  return await readPartition({ at: AT, from, bytes, aborted }, limits, budget);
+  return await readPartition({ at: AT, from, bytes, aborted }, { ...limits, turn }, budget);
 }
 
 /** Everything up to the end, fetch by fetch, as a source reads it. */

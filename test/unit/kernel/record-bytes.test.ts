@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordBytes } from '../../../src/engine/record-bytes.ts';
+import { recordBytes } from '../../../src/kernel/record-bytes.ts';
 
 const EMPTY = { key: null, value: null, headers: {} };
 
