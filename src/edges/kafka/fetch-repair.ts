@@ -1,7 +1,7 @@
 import { type Buffer } from 'node:buffer';
 import { type KafkaMessage } from 'kafkajs';
 import { decodeFetch, type FetchAnswer } from './fetch-response.ts';
-import { FETCH_MAX_BYTES, type ReadParts, readPartition, type ReadRecords } from './fetched-partition.ts';
+import { fetchBudget, type ReadParts, readPartition, type ReadRecords } from './fetched-partition.ts';
 
 interface FetchRequest {
   readonly topics: readonly {
@@ -68,7 +68,7 @@ function repair(broker: FetchedBroker, parts: ReadParts): void {
 }
 
 async function readAnswer(answer: FetchAnswer, request: FetchRequest, parts: ReadParts): Promise<unknown> {
-  const budget = { bytes: FETCH_MAX_BYTES };
+  const budget = fetchBudget();
   const responses: unknown[] = [];
   for (const { topicName: topic, partitions } of answer.responses) {
     const decoded: unknown[] = [];

@@ -22,7 +22,9 @@ export interface ReadParts extends ReadLimits {
 }
 
 /** What the records of one fetch may take of memory: what does not fit is fetched again. */
-export const FETCH_MAX_BYTES = 16 * 1024 * 1024;
+const FETCH_MAX_BYTES = 16 * 1024 * 1024;
+/** What may be unpacked in one fetch: it takes about a second, and a join waits for the end of the fetch. */
+const FETCH_UNPACK_MAX_BYTES = 512 * 1024 * 1024;
 /** A partition of which so much has been unpacked leaves the rest of its fetch for the next one, so that others have their turn. */
 const UNPACK_MAX_BYTES = 32 * 1024 * 1024;
 /** What every record costs beside its bytes. */
@@ -30,7 +32,15 @@ const RECORD_OVERHEAD = 512;
 
 /** What is left for the records of one fetch; shared by its partitions. */
 export interface FetchBudget {
+  /** What its records may still take. */
   bytes: number;
+  /** How much may still be unpacked. */
+  unpackBytes: number;
+}
+
+/** What one fetch may take. */
+export function fetchBudget(): FetchBudget {
+  return { bytes: FETCH_MAX_BYTES, unpackBytes: FETCH_UNPACK_MAX_BYTES };
 }
 
 /** One partition as a broker has answered it. */
@@ -109,7 +119,8 @@ class Reading {
   }
 
   get isFull(): boolean {
-    return this.#budget.bytes <= 0 || this.#unpacked > UNPACK_MAX_BYTES;
+    const { bytes, unpackBytes } = this.#budget;
+    return bytes <= 0 || unpackBytes <= 0 || this.#unpacked > UNPACK_MAX_BYTES;
   }
 
   passTo(next: bigint): void {
@@ -156,6 +167,7 @@ class Reading {
       await alone(async () => {
         for await (const part of unpack(batch.codec, batch.records, { maxBytes: batchMaxBytes, turn })) {
           this.#unpacked += part.length;
+          this.#budget.unpackBytes -= part.length;
           if (!scanner.isDone) scanner.push(part);
           if (scanner.hasAll) break;
         }
