@@ -1,3 +1,4 @@
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
@@ -74,7 +75,7 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.tracked = parts.tracked;
     this.ordinal = parts.ordinal;
     this.letter = parts.letter;
-    this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+    this.bytes = recordBytes(parts.record);
     this.laneBytes = this.bytes;
   }
 

@@ -12,7 +12,7 @@ const REASON: LabelValues = {
   like: new RegExp(`^(|${REASONS.map((code) => code.replace('<code>', String.raw`[1-5]\d\d`)).join('|')})$`),
   what: 'empty: none; why the record became a dead letter or was skipped: a code of codes.md',
 };
-const WHY: readonly string[] = ['card_data', 'too_large', 'invalid'];
+const WHY: readonly string[] = ['card_data', 'unread', 'too_large', 'invalid'];
 
 /** What each label of ours holds, wherever it occurs; `METRIC.LABEL` goes before it. Nothing from a record is among it. */
 export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {

@@ -194,7 +194,12 @@ export class SyncWorld {
         for (const id of ids) this.#atService.delete(id);
         const isRejected = (n: number): boolean => answer === 'rejected' || odd[n] === 'rejected';
         if (answer === null || answer === 'rejected') this.#accept(ids.filter((_id, n) => !isRejected(n)));
-        resolve(exchangeOf(answer, ids.filter((_id, n) => isRejected(n))));
+        resolve(
+          exchangeOf(
+            answer,
+            ids.filter((_id, n) => isRejected(n)),
+          ),
+        );
       });
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { flows, isRead, judgeEmpty, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
+import { flows, isRead, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
 
 const AT = { topic: 't', partition: 0 };
 const reading = (expected: bigint): Owned & { expected: bigint } => ({
@@ -7,8 +7,6 @@ const reading = (expected: bigint): Owned & { expected: bigint } => ({
   expected,
   wanted: true,
   suspicion: null,
-  sought: false,
-  doubted: null,
 });
 
 describe('a partition of the assignment', () => {
@@ -19,7 +17,7 @@ describe('a partition of the assignment', () => {
     if (owned === undefined) throw new Error('not owned');
     owned.wanted = true;
     expect(flows(owned)).toBe(false);
-    seekTo(owned, 5n);
+    owned.expected = 5n;
     expect(flows(owned)).toBe(true);
     owned.wanted = false;
     expect(flows(owned)).toBe(false);
@@ -30,25 +28,5 @@ describe('a partition of the assignment', () => {
     expect([flows(owned), isRead(owned)]).toEqual([true, false]);
     seekTo(owned, 20n);
     expect([flows(owned), isRead(owned)]).toEqual([true, true]);
-  });
-});
-
-describe('judgeEmpty', () => {
-  test('ignores a batch that ends before what is expected', () => {
-    expect(judgeEmpty(reading(10n), '3', '9')).toBe('ignore');
-  });
-
-  test('moves on where reading went on without a seek', () => {
-    expect(judgeEmpty(reading(10n), '12', '15')).toBe('advance');
-  });
-
-  test('does not believe a batch of before a seek back, which would jump over records', () => {
-    const owned = { ...reading(10n), sought: true };
-    expect(judgeEmpty(owned, '90', '95')).toBe('again');
-  });
-
-  test('believes after a seek what begins where we are, or comes again', () => {
-    expect(judgeEmpty({ ...reading(10n), sought: true }, '10', '12')).toBe('advance');
-    expect(judgeEmpty({ ...reading(10n), sought: true, doubted: 96n }, '90', '95')).toBe('advance');
   });
 });
