@@ -280,6 +280,16 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     },
     counter: { name: 'webhook_requests_total', labels: ['result'] },
   },
+  webhooks_failed: {
+    level: 'warn',
+    means:
+      'Webhooks were not taken. Said for each reason 5 s after the first, then at most once a minute; docs/webhooks.md says what each reason means.',
+    fields: {
+      result: 'why: as in `webhook`, for example `bad_signature`, `outside_window`, `unavailable`',
+      webhooks: 'how many since the last line with this reason',
+    },
+    counter: null,
+  },
   webhook_verified: {
     level: 'debug',
     means:
