@@ -65,10 +65,10 @@ function usedTopics({ flows, topics }: Config): readonly string[] {
 }
 
 /** An answer by HTTP, whatever its status, but for failures of the server: those may be of something before it. */
-function answeredOf({ exchanges }: { exchanges(): readonly ExchangeReport[] }, clock: Clock): () => number | null {
+function answeredOf(asked: { exchanges(): readonly ExchangeReport[] }, clock: Clock): () => number | null {
   return whenLastRisen(() => {
     let answers = 0;
-    for (const { ends } of exchanges())
+    for (const { ends } of asked.exchanges())
       for (const [end, { count }] of ends) if (typeof end === 'number' && end < 500) answers += count;
     return answers;
   }, clock);

@@ -42,8 +42,9 @@ class Watch {
   readonly #clock: Clock;
   readonly #emit: Emit;
   readonly #state: DependencyState;
-  /** A probe is under way, perhaps after its time is up. */
-  #probing = false;
+  /** The probe under way, perhaps after its time is up; null: none is. */
+  #probe: Promise<string | null> | null = null;
+  #isWaiting = false;
   #stopped = false;
 
   constructor(dependency: Dependency, clock: Clock, emit: Emit) {
@@ -55,21 +56,31 @@ class Watch {
 
   look(): void {
     const isDue = this.#state.look(this.#clock.monotonicMs(), this.#dependency.answeredAtMs());
-    if (isDue && !this.#probing) void this.#probe();
+    if (isDue && !this.#isWaiting) void this.#wait();
   }
 
   stop(): void {
     this.#stopped = true;
   }
 
-  async #probe(): Promise<void> {
-    this.#probing = true;
+  /** For a probe to end. One that did not end in its time is waited for once more: never are there two at once. */
+  async #wait(): Promise<void> {
+    this.#isWaiting = true;
     this.#state.begin(this.#clock.monotonicMs());
-    const probe = this.#dependency.probe().catch(nameOf);
-    const end = await within(this.#clock, PROBE_LIMIT_MS, probe);
+    this.#probe ??= this.#begin();
+    const end = await within(this.#clock, PROBE_LIMIT_MS, this.#probe);
+    this.#isWaiting = false;
     this.#end(end === 'late' ? 'timeout' : end);
-    await probe;
-    this.#probing = false;
+  }
+
+  async #begin(): Promise<string | null> {
+    try {
+      return await this.#dependency.probe();
+    } catch (error) {
+      return nameOf(error);
+    } finally {
+      this.#probe = null;
+    }
   }
 
   #end(error: string | null): void {
