@@ -85,7 +85,8 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
 
   hold_started: {
     level: 'warn',
-    means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
+    means:
+      'Records wait because a dependency fails or, with the scope `probe`, would: a dependency has stopped answering. Nothing is lost; it goes on by itself when the cause is gone.',
     levels: { field: 'cause', of: NEEDS_SOMEBODY },
     fields: {
       cause: 'one of the holds of docs/codes.md',

@@ -48,7 +48,11 @@ async function gauge(connector: ConnectorProcess, cause: string): Promise<string
 }
 
 /** Waits until it says of every cause that it is silent, and says it everywhere. */
-async function isNamed(connector: ConnectorProcess, causes: readonly string[], flows: readonly string[]): Promise<void> {
+async function isNamed(
+  connector: ConnectorProcess,
+  causes: readonly string[],
+  flows: readonly string[],
+): Promise<void> {
   await eventually(
     `${causes.join(' and ')} named`,
     async () => {
@@ -67,7 +71,8 @@ async function isNamed(connector: ConnectorProcess, causes: readonly string[], f
 async function isOver(connector: ConnectorProcess, causes: readonly string[]): Promise<void> {
   await eventually(
     `the end of ${causes.join(' and ')}`,
-    async () => (await connector.status())?.holds.length === 0 && (await readyOf(connector)).every((code) => code === 200),
+    async () =>
+      (await connector.status())?.holds.length === 0 && (await readyOf(connector)).every((code) => code === 200),
     LIMIT_MS,
   );
   for (const cause of causes) expect(await gauge(connector, cause)).toBe('0');

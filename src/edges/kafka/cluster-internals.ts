@@ -6,7 +6,9 @@ const CREATE_CLUSTER = 'private:Kafka:createCluster';
 /** One broker of kafkajs' pool, once `findBroker` has connected it. */
 export interface PooledBroker {
   metadata(topics: readonly string[]): Promise<TopicMetadata>;
-  findGroupCoordinator(of: { readonly groupId: string }): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
+  findGroupCoordinator(of: {
+    readonly groupId: string;
+  }): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
 }
 
 /** The answer to a metadata request, as far as it is read here. */

@@ -57,7 +57,7 @@ export class ClusterProbe {
       if (cluster.brokerPool.getNodeIds().length === 0) await this.#meet(cluster);
       return await this.#askAll(cluster);
     } catch (error) {
-      const name = kafkaErrorName(error);
+      const name = errorName(error);
       return isMissingRight(name) ? null : name;
     }
   }
@@ -129,7 +129,7 @@ export class ClusterProbe {
       return { do: 'metadata', broker, metadata: await broker.metadata(this.#options.topics) };
     } catch (error) {
       const answered = error instanceof Error && error.name === 'KafkaJSProtocolError';
-      return { do: answered ? 'refused' : 'silent', error: kafkaErrorName(error) };
+      return { do: answered ? 'refused' : 'silent', error: errorName(error) };
     }
   }
 
@@ -160,9 +160,15 @@ async function coordinatorOf(broker: PooledBroker, groupId: string): Promise<num
     return (await broker.findGroupCoordinator({ groupId })).coordinator.nodeId;
   } catch (error) {
     // Who may not ask for it does not wait for it either.
-    if (isMissingRight(kafkaErrorName(error))) return NO_COORDINATOR;
+    if (isMissingRight(errorName(error))) return NO_COORDINATOR;
     throw error;
   }
+}
+
+/** kafkajs packs what went wrong into an error about attempts, of which there is one here. */
+function errorName(error: unknown): string {
+  const packed = error instanceof Error && error.name === 'KafkaJSNumberOfRetriesExceeded' ? error.cause : undefined;
+  return kafkaErrorName(packed ?? error);
 }
 
 /** Silence first; a missing right is no failure, and has a block reason of its own. Null: all is well. */

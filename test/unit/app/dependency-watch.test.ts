@@ -66,7 +66,7 @@ describe('a dependency', () => {
     kafka.result = async () => await Promise.resolve(null);
     await pass(15_000);
     expect(said.slice(1)).toEqual([
-      [expect.any(Number), 'hold_ended', { cause: 'kafka', scope: 'probe', afterMs: expect.any(Number) }],
+      [expect.any(Number), 'hold_ended', { cause: 'kafka', scope: 'probe', afterMs: expect.any(Number) as number }],
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('a dependency', () => {
   test('is not named for one probe that comes to nothing late', async () => {
     await pass(10_000);
     kafka.result = null;
-    for (const { begun } = kafka; kafka.begun === begun; ) await pass(500);
+    for (const { begun } = kafka; kafka.begun === begun;) await pass(500);
     await pass(3500);
     kafka.endAll('ECONNRESET');
     await settled();

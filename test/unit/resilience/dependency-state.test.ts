@@ -51,9 +51,7 @@ function follow({ away, still, isBusy = false, answersInMs = 5, phaseMs = 0, unt
       const limitAtMs = lookAtMs + PROBE_LIMIT_MS;
       // Of two that are due when the process wakes up the earlier timer runs first.
       const isLate = answeredAtMs >= limitAtMs || (isIn(limitAtMs, still) && isIn(answeredAtMs, still));
-      probe = isLate
-        ? { endsAtMs: wake(limitAtMs), error: 'timeout' }
-        : { endsAtMs: wake(answeredAtMs), error: null };
+      probe = isLate ? { endsAtMs: wake(limitAtMs), error: 'timeout' } : { endsAtMs: wake(answeredAtMs), error: null };
     }
     lookAtMs = wake(lookAtMs + LOOK_MS);
   }

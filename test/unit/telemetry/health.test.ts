@@ -82,7 +82,15 @@ describe('Health', () => {
   test('counts webhooks by what became of them, and nothing of them where none are taken', () => {
     const { made } = health();
     made.emit('ready', ready);
-    const results = ['published', 'published', 'duplicate', 'parked', 'unavailable', 'bad_signature', 'bad_signature'] as const;
+    const results = [
+      'published',
+      'published',
+      'duplicate',
+      'parked',
+      'unavailable',
+      'bad_signature',
+      'bad_signature',
+    ] as const;
     for (const result of results) made.emit('webhook', { result, status: 0, afterMs: 1 });
     expect(made.status().reviews).toEqual({
       ready: true,
