@@ -193,11 +193,7 @@ class Connector {
       await ops.close();
     });
     const secrets = this.#secrets;
-    const tracing = await tracingOf({ config, secrets, version: this.#version, clock, emit });
-    this.#tracing = tracing;
-    this.#opened.push('tracing', async () => {
-      await tracing?.close(LAST_EXPORT_MS);
-    });
+    const tracing = await this.#openTracing();
     const traffic = new BrokerTraffic(clock);
     const kafka = kafkaOf(config, emit, secrets, traffic.heard);
     const unwatch = secrets.watch({ clock, emit });
@@ -265,6 +261,16 @@ class Connector {
     const api = flows?.api ?? null;
     followDependencies({ config, secrets, kafka, traffic, registry, api, clock, emit, opened: this.#opened });
     emit('ready', { afterMs: this.#ageMs() });
+  }
+
+  async #openTracing(): Promise<OpenTracing | null> {
+    const [config, secrets, version] = [this.#config, this.#secrets, this.#version];
+    const tracing = await tracingOf({ config, secrets, version, clock: this.#clock, emit: this.#emit });
+    this.#tracing = tracing;
+    this.#opened.push('tracing', async () => {
+      await tracing?.close(LAST_EXPORT_MS);
+    });
+    return tracing;
   }
 
   /** Waits until Kafka and the registry answer, and have what is needed. Null: a stop was asked for meanwhile. */

@@ -23,39 +23,60 @@ interface Seen {
   readonly answeringAtMs: number[];
 }
 
+type Probe = { readonly endsAtMs: number; readonly error: string | null };
+
+function isIn(atMs: number, of: Course['away']): boolean {
+  return of !== undefined && atMs >= of[0] && atMs < of[1];
+}
+
+/** When a timer of this time runs. */
+function wake(atMs: number, { still }: Course): number {
+  return still !== undefined && isIn(atMs, still) ? still[1] : atMs;
+}
+
+/** What becomes of a probe: what is asked while the dependency is frozen is answered when it thaws. */
+function probeAt(atMs: number, course: Course): Probe {
+  const { away, still, answersInMs = 5 } = course;
+  const answeredAtMs = (away !== undefined && isIn(atMs, away) ? away[1] : atMs) + answersInMs;
+  const limitAtMs = atMs + PROBE_LIMIT_MS;
+  // Of two that are due when the process wakes up, the timer runs first.
+  const isLate = answeredAtMs >= limitAtMs || (isIn(limitAtMs, still) && isIn(answeredAtMs, still));
+  return isLate
+    ? { endsAtMs: wake(limitAtMs, course), error: 'timeout' }
+    : { endsAtMs: wake(answeredAtMs, course), error: null };
+}
+
 /** Looks and probes as they are made of a real one: one probe at a time, each with its limit. */
-function follow({ away, still, isBusy = false, answersInMs = 5, phaseMs = 0, untilMs }: Course): Seen {
-  const isIn = (atMs: number, of: Course['away']): boolean => of !== undefined && atMs >= of[0] && atMs < of[1];
-  const wake = (atMs: number): number => (isIn(atMs, still) ? (still?.[1] ?? 0) : atMs);
+function follow(course: Course): Seen {
+  const { away, isBusy = false, phaseMs = 0, untilMs } = course;
   const state = new DependencyState(phaseMs);
   const seen: Seen = { probes: [], silentAtMs: [], answeringAtMs: [] };
-  let probe: { readonly endsAtMs: number; readonly error: string | null } | null = null;
-  let lookAtMs = phaseMs;
-  const end = (atMs: number, error: string | null): void => {
-    const change = state.end(atMs, error);
-    if (change?.now === 'silent') seen.silentAtMs.push(atMs);
-    if (change?.now === 'answering') seen.answeringAtMs.push(atMs);
+  let probe: Probe | null = null;
+  const end = ({ endsAtMs, error }: Probe): void => {
+    const change = state.end(endsAtMs, error);
+    if (change?.now === 'silent') seen.silentAtMs.push(endsAtMs);
+    if (change?.now === 'answering') seen.answeringAtMs.push(endsAtMs);
   };
-  while (lookAtMs < untilMs) {
-    if (probe !== null && probe.endsAtMs <= lookAtMs) {
-      end(probe.endsAtMs, probe.error);
+  for (let atMs = phaseMs; atMs < untilMs; atMs = wake(atMs + LOOK_MS, course)) {
+    if (probe !== null && probe.endsAtMs <= atMs) {
+      end(probe);
       probe = null;
-      continue;
     }
-    const lastAnswerMs = isIn(lookAtMs, away) ? (away?.[0] ?? 0) - 1 : lookAtMs;
-    if (state.look(lookAtMs, isBusy ? lastAnswerMs : null) && probe === null) {
-      state.begin(lookAtMs);
-      seen.probes.push(lookAtMs);
-      // What is asked while the dependency is frozen is answered when it thaws.
-      const answeredAtMs = (isIn(lookAtMs, away) ? (away?.[1] ?? 0) : lookAtMs) + answersInMs;
-      const limitAtMs = lookAtMs + PROBE_LIMIT_MS;
-      // Of two that are due when the process wakes up the earlier timer runs first.
-      const isLate = answeredAtMs >= limitAtMs || (isIn(limitAtMs, still) && isIn(answeredAtMs, still));
-      probe = isLate ? { endsAtMs: wake(limitAtMs), error: 'timeout' } : { endsAtMs: wake(answeredAtMs), error: null };
-    }
-    lookAtMs = wake(lookAtMs + LOOK_MS);
+    const lastAnswerMs = away !== undefined && isIn(atMs, away) ? away[0] - 1 : atMs;
+    if (!state.look(atMs, isBusy ? lastAnswerMs : null) || probe !== null) continue;
+    state.begin(atMs);
+    seen.probes.push(atMs);
+    probe = probeAt(atMs, course);
   }
   return seen;
+}
+
+/** A state whose first probe is under way. */
+function failing(): DependencyState {
+  const state = new DependencyState(0);
+  state.look(0, null);
+  state.begin(0);
+  return state;
 }
 
 describe('a dependency', () => {
@@ -109,13 +130,6 @@ describe('a dependency', () => {
 });
 
 describe('a state', () => {
-  const failing = (): DependencyState => {
-    const state = new DependencyState(0);
-    state.look(0, null);
-    state.begin(0);
-    return state;
-  };
-
   test('names why the last probe was not answered', () => {
     const state = failing();
     expect(state.end(10, 'timeout')).toBeNull();

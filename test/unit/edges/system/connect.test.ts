@@ -271,12 +271,12 @@ describe('through a proxy', () => {
   });
 });
 
-describe('a connection that is only tried', () => {
-  const tried = async (url: string): Promise<string | null> => {
-    const connect = createConnect({ limitMs: 500, tls: () => tls, proxy: () => proxyUrl }, clock);
-    return await connectError(connect, new URL(url));
-  };
+async function tried(url: string): Promise<string | null> {
+  const connect = createConnect({ limitMs: 500, tls: () => tls, proxy: () => proxyUrl }, clock);
+  return await connectError(connect, new URL(url));
+}
 
+describe('a connection that is only tried', () => {
   test('is opened, TLS included, and closed without a request', async () => {
     const asked: string[] = [];
     target.on('request', ({ url }) => asked.push(String(url)));
