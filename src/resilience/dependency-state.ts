@@ -7,7 +7,7 @@ const QUIET_MS = 4000;
 /** Failed probes in a row after which a dependency counts as silent: one that is slow proves nothing. */
 const FAILURES = 2;
 /** A look that comes this much too late means that the process itself stood still. */
-const FROZEN_MS = 2000;
+const FROZEN_MS = 1000;
 
 /** What has just become true of a dependency. */
 export type DependencyChange =
