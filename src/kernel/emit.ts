@@ -71,6 +71,7 @@ export interface EventFields {
   score_trimmed: { readonly dropped: 'extra' | 'signals' };
 
   webhook: { readonly result: WebhookResult; readonly status: number; readonly afterMs: number };
+  webhooks_failed: { readonly result: WebhookResult; readonly webhooks: number };
   webhook_verified: {
     readonly signatureForm: 'hex' | 'base64';
     readonly timestampForm: 'rfc3339' | 'unix_s' | 'unix_ms';

@@ -198,6 +198,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       },
     ],
   },
+  webhooks_failed: null,
   webhook_verified: {
     rise: '`secret="older"` still rises after a rotation: the sender uses the old one. `window="outside"`: look at `webhook_skew_seconds`.',
     histograms: [

@@ -86,7 +86,8 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
 
   hold_started: {
     level: 'warn',
-    means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
+    means:
+      'Records wait because a dependency fails or, with the scope `probe`, would: a dependency has stopped answering. Nothing is lost; it goes on by itself when the cause is gone.',
     levels: { field: 'cause', of: NEEDS_SOMEBODY },
     fields: {
       cause: 'one of the holds of docs/codes.md',
@@ -282,6 +283,16 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       afterMs: 'from the whole webhook to its answer; 0 for what was refused before it was whole',
     },
     counter: { name: 'webhook_requests_total', labels: ['result'] },
+  },
+  webhooks_failed: {
+    level: 'warn',
+    means:
+      'Webhooks were not taken. Said for each reason 5 s after the first, then at most once a minute; docs/webhooks.md says what each reason means.',
+    fields: {
+      result: 'why: as in `webhook`, for example `bad_signature`, `outside_window`, `unavailable`',
+      webhooks: 'how many since the last line with this reason',
+    },
+    counter: null,
   },
   webhook_verified: {
     level: 'debug',

@@ -22,7 +22,7 @@ export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   cause: Object.keys(HOLDS),
   scope: {
     like: /^[\w., -]{1,600}$/,
-    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, or topics that are missing',
+    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, `probe` (a dependency does not answer, whether or not a record waits for it), or topics that are missing',
   },
   topic: TOPIC,
   partition: { like: /^[0-9]{1,10}$/, what: 'a number' },

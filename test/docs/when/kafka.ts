@@ -24,6 +24,23 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
+      happens: 'A broker that this process needs stops answering while nothing comes and nothing is written.',
+      holds: ['kafka'],
+      see: 'scope `probe` of the hold; `/readyz/scoring`, `/readyz/sync` and `/readyz/reviews` 503',
+      does: 'It is named within 15 s: the leader of a partition that is read or written, or the coordinator of the group. Its end is named within 15 s as well. Nothing is given up because of a probe.',
+      mend: 'Look at the brokers: `npx fraud-connector check` tries each of them.',
+      answers: ['nothing_moves'],
+      shown: [
+        ['process/silent-dependencies', 'its only broker when that is frozen, and the end of it'],
+        ['contract/cluster-probe', 'is answered while the one node that nothing depends on is frozen, each time'],
+        ['contract/cluster-probe', 'names the silence of the one node that leads a topic, and its end'],
+        [
+          'contract/cluster-probe',
+          'names the silence of the one node that coordinates the group, until another one does',
+        ],
+      ],
+    },
+    {
       happens: 'The brokers refuse the login or our certificate, or show one that is not to be trusted.',
       holds: ['kafka'],
       events: ['source_failed', 'secret_reloaded', 'secret_reload_failed', 'certificate_expiring'],

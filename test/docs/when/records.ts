@@ -209,6 +209,21 @@ export const REGISTRY: WrongSection = {
       ],
     },
     {
+      happens: 'It stops answering while no record asks for it.',
+      holds: ['registry'],
+      events: ['connection_failed'],
+      see: 'scope `probe` of the hold; `/readyz/scoring` and `/readyz/sync` 503',
+      does: 'It is named within 15 s, and so is the end. Records whose schemas are known go on.',
+      mend: 'Look at the registry before a producer changes its schema.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'process/silent-dependencies',
+          'a registry that does not answer, and a service without TLS or without a port; never itself, frozen',
+        ],
+      ],
+    },
+    {
       happens: 'It does not know the id that a record names.',
       holds: ['schema_pending'],
       letters: ['schema_unknown'],
