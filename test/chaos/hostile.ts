@@ -29,10 +29,11 @@ export interface OddEnds {
   readonly slowestMs: number;
 }
 
+const isGood = ({ transId }: { readonly transId: string }): boolean => !isOdd(transId);
+
 /** What is looked at for the promises that hold for good records: as if the odd ones had not been there. */
 export function goodOnly(evidence: Evidence): Evidence {
   const { topics, acknowledged, sightings } = evidence;
-  const isGood = ({ transId }: { readonly transId: string }): boolean => !isOdd(transId);
   const odd = new Set(oddPlaces(topics).map(placeOf));
   return {
     ...evidence,
@@ -103,12 +104,14 @@ export function memoryRiseOf(
   const looks = vitals.filter(
     ({ atMs, residentBytes }) => atMs >= span.startedMs && atMs <= span.calmMs && residentBytes > 0,
   );
-  const middle = (some: readonly Vitals[]): number =>
-    quantile(
-      some.map(({ residentBytes }) => residentBytes),
-      0.5,
-    );
   return middle(looks.filter(({ atMs }) => atMs >= halfMs)) - middle(looks.filter(({ atMs }) => atMs < halfMs));
+}
+
+function middle(looks: readonly Vitals[]): number {
+  return quantile(
+    looks.map(({ residentBytes }) => residentBytes),
+    0.5,
+  );
 }
 
 interface OddPlace extends Place {
@@ -118,15 +121,17 @@ interface OddPlace extends Place {
 }
 
 function oddPlaces({ created, authorized, unreadable }: TopicContents): readonly OddPlace[] {
-  const odd = (of: 'created' | 'authorized', records: TopicContents['created']): readonly OddPlace[] =>
-    records.flatMap((record) =>
-      isOdd(record.transId) ? [{ of, transId: record.transId, timestampMs: record.timestampMs, ...place(record) }] : [],
-    );
   return [
-    ...odd('created', created),
-    ...odd('authorized', authorized),
-    ...unreadable.map((record) => ({ of: null, transId: UNREADABLE, ...place(record) })),
+    ...oddIn('created', created),
+    ...oddIn('authorized', authorized),
+    ...unreadable.map((record) => Object.assign({ of: null, transId: UNREADABLE }, place(record))),
   ];
+}
+
+function oddIn(of: 'created' | 'authorized', records: TopicContents['created']): readonly OddPlace[] {
+  return records.flatMap((record) =>
+    isOdd(record.transId) ? [{ of, transId: record.transId, timestampMs: record.timestampMs, ...place(record) }] : [],
+  );
 }
 
 const UNREADABLE = 'odd-unreadable-';

@@ -152,13 +152,13 @@ const TYPES = { gzip: CompressionTypes.GZIP, zstd: CompressionTypes.ZSTD } as co
 
 /** Those of the campaign's process, whatever limits the connector's have: it must write and read what they refuse. */
 export function useOwnCodecs(): void {
-  CompressionCodecs[CompressionTypes.GZIP] = () => codec(promisify(gzip), promisify(gunzip));
-  CompressionCodecs[CompressionTypes.ZSTD] = () => codec(promisify(zstdCompress), promisify(zstdDecompress));
+  CompressionCodecs[CompressionTypes.GZIP] = () => codecOf(promisify(gzip), promisify(gunzip));
+  CompressionCodecs[CompressionTypes.ZSTD] = () => codecOf(promisify(zstdCompress), promisify(zstdDecompress));
 }
 
 type Turn = (bytes: Buffer) => Promise<Buffer>;
 
-function codec(
+function codecOf(
   pack: Turn,
   unpack: Turn,
 ): { compress: (encoder: { buffer: Buffer }) => Promise<Buffer>; decompress: Turn } {

@@ -88,13 +88,15 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
   };
 }
 
+function named(name: string, of: GoodDelays | null): readonly (readonly [string, number])[] {
+  return Object.entries(of ?? {}).flatMap(([kind, { p50, p90, p99 }]: [string, Delays]) =>
+    Object.entries({ p50, p90, p99 }).map(
+      ([quantile, ms]) => [`${kind}${name} ${quantile} ms`, Math.round(ms)] as const,
+    ),
+  );
+}
+
 function delayFigures({ delays, without, odd, memoryRise }: Outcome): Record<string, number> {
-  const named = (name: string, of: GoodDelays | null): readonly (readonly [string, number])[] =>
-    Object.entries(of ?? {}).flatMap(([kind, { p50, p90, p99 }]: [string, Delays]) =>
-      Object.entries({ p50, p90, p99 }).map(
-        ([quantile, ms]) => [`${kind}${name} ${quantile} ms`, Math.round(ms)] as const,
-      ),
-    );
   return {
     ...Object.fromEntries([...named('', delays), ...named('Without', without)]),
     ...(without === null

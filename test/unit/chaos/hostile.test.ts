@@ -151,6 +151,9 @@ describe('odd records', () => {
   });
 });
 
+/** Of a thousand payments, the first twenty are very late. */
+const delayMs = (index: number): number => (index < 20 ? 9000 : index < 150 ? 500 : 50);
+
 describe('delays', () => {
   test('are those of good records, until the first answer of success', () => {
     const { payments, statuses } = delaysOf(flawless(), ORIGIN_MS);
@@ -160,7 +163,6 @@ describe('delays', () => {
 
   test('show the few that were late', () => {
     const ids = Array.from({ length: 1000 }, (_, index) => `t-${String(index)}`);
-    const delayMs = (index: number): number => (index < 20 ? 9000 : index < 150 ? 500 : 50);
     const evidence: Evidence = {
       ...withTopics({ created: ids.map((id, at) => logged('created', id, at)) }),
       sightings: ids.map((id, index) => asked('score', id, delayMs(index))),
@@ -169,19 +171,21 @@ describe('delays', () => {
   });
 });
 
+const look = (atMs: number, residentBytes: number, owner = '1.1'): Vitals => ({
+  owner,
+  atMs,
+  residentBytes,
+  heapBytes: null,
+  files: 0,
+  sockets: 0,
+  pooled: 0,
+});
+
+const looks = (bytesAt: (atMs: number) => number): readonly Vitals[] =>
+  Array.from({ length: 20 }, (_, index) => look(index * 5000, bytesAt(index * 5000)));
+
 describe('memory', () => {
   const SPAN = { startedMs: 0, calmMs: 100_000 };
-  const look = (atMs: number, residentBytes: number, owner = '1.1'): Vitals => ({
-    owner,
-    atMs,
-    residentBytes,
-    heapBytes: null,
-    files: 0,
-    sockets: 0,
-    pooled: 0,
-  });
-  const looks = (bytesAt: (atMs: number) => number): readonly Vitals[] =>
-    Array.from({ length: 20 }, (_, index) => look(index * 5000, bytesAt(index * 5000)));
 
   test('that stays where it was has not risen, whatever a record takes for a moment', () => {
     expect(
