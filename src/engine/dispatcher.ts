@@ -10,11 +10,8 @@ import { OutcomeCounts } from './outcome-counts.ts';
 import { type Partition } from './partition.ts';
 import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { type Standing } from './standing.ts';
-import { WaitQueue } from './wait-queue.ts';
+import { Waits } from './waits.ts';
 
-/** When a blocked lane is asked again that nobody woke: doubling from the first to the last. */
-const ASK_AGAIN_MS = 500;
-const ASK_AGAIN_MAX_MS = 2000;
 /** Letters being written at once, per flow. */
 const LETTERS_IN_FLIGHT = 256;
 /** After so many records that followed one of their own partition the next start belongs to the round: nobody starves. */
@@ -61,12 +58,12 @@ export class Dispatcher {
   readonly #clock: Clock;
   readonly #outcomes: OutcomeCounts;
   readonly #round = new Fifo<Partition>();
+  /** Partitions with ready records that need no room. */
+  readonly #writing = new Set<Partition>();
   #kept = 0;
   /** When the flow was asked for room last, or could have been. */
   #askedMs = 0;
-  readonly #waiting = new WaitQueue<Entry>();
-  /** Blocked heads, by lane, for `wake`; where a lane is blocked in two partitions, the earlier one is asked again in its time. */
-  readonly #blocked = new Map<string, Entry>();
+  readonly #waits: Waits;
   #lettersInFlight = 0;
   #pumping = false;
   #ended = 0;
@@ -77,6 +74,7 @@ export class Dispatcher {
     this.flow = parts.flow;
     this.holds = new HoldBook(parts.flow.name, parts.emit);
     this.#outcomes = new OutcomeCounts(parts.clock);
+    this.#waits = new Waits(parts.draw);
   }
 
   /** Takes over an entry that its partition has just added. */
@@ -109,6 +107,7 @@ export class Dispatcher {
   #startAll(freed: Partition | null): void {
     this.#pumping = true;
     const nowMs = (this.#askedMs = this.#clock.monotonicMs());
+    this.#startWrites();
     if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
       this.#kept += 1;
       this.#startNext(freed, nowMs);
@@ -125,9 +124,20 @@ export class Dispatcher {
     this.#pumping = false;
   }
 
+  /** What only has to be written waits for nothing that ails the service, nor for records that do. */
+  #startWrites(): void {
+    for (const partition of this.#writing) {
+      while (partition.mayWrite) {
+        const entry = partition.takeToWrite();
+        if (entry !== undefined) this.#run(entry);
+      }
+    }
+    this.#writing.clear();
+  }
+
   /** When `tick` must be called next; null: nothing is due. */
   nextDueMs(): number | null {
-    return earliest(this.#waiting.nextDueMs(), this.flow.due(this.#askedMs));
+    return earliest(this.#waits.nextDueMs(), this.flow.due(this.#askedMs));
   }
 
   /** Moves what has fallen due. */
@@ -135,42 +145,26 @@ export class Dispatcher {
     const due = this.flow.due(this.#askedMs);
     if (due !== null && due <= nowMs) this.flow.tick(nowMs);
     this.#askedMs = nowMs;
-    for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs)) {
-      this.#unblock(entry);
-      this.#resume(entry);
-    }
+    for (let entry = this.#waits.take(nowMs); entry !== undefined; entry = this.#waits.take(nowMs)) this.#resume(entry);
   }
 
   wake(lane: string): void {
-    const entry = this.#blocked.get(lane);
+    const entry = this.#waits.takeBlocked(lane);
     if (entry === undefined) return;
-    this.#waiting.remove(entry);
-    this.#unblock(entry);
     this.#resume(entry);
     this.pump();
   }
 
   /** Lets records that wait for one of these causes be asked again sooner; a wait that ends before is not made longer. */
   hurry(causes: readonly HoldCause[], which: Parameters<EngineSignals['hurry']>[1]): void {
-    const nowMs = this.#clock.monotonicMs();
-    const waiting = this.#waiting
-      .list()
-      .filter(({ state, why }) => state === 'waiting' && why !== null && causes.includes(why));
-    if (which.all) {
-      for (const entry of waiting) this.#waiting.moveUp(entry, nowMs + this.#parts.draw() * which.withinMs);
-      return;
-    }
-    let first = waiting[0];
-    for (const entry of waiting) if (first === undefined || entry.dueMs < first.dueMs) first = entry;
-    if (first !== undefined) this.#waiting.moveUp(first, nowMs);
+    this.#waits.hurry(causes, which, this.#clock.monotonicMs());
   }
 
   /** Takes a partition's records out of every wait; called before the partition forgets them. */
   drop(partition: Partition): void {
     const nowMs = this.#clock.monotonicMs();
     for (const head of partition.heads()) {
-      this.#waiting.remove(head);
-      this.#unblock(head);
+      this.#waits.remove(head);
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
@@ -312,7 +306,10 @@ export class Dispatcher {
         else this.#resume(entry);
         return;
       case 'wait':
-        if (step.carry !== undefined) entry.carry = step.carry;
+        if (step.carry !== undefined) {
+          entry.carry = step.carry;
+          entry.answered = this.flow.isAnswered?.(step.carry) ?? false;
+        }
         this.#wait(entry, step.why, step.forMs, step.error);
         return;
       case 'release':
@@ -349,9 +346,7 @@ export class Dispatcher {
     this.holds.remember(entry, why, nowMs, error);
     entry.span?.wait(why);
     entry.attempt += 1;
-    entry.state = 'waiting';
-    entry.dueMs = nowMs + forMs;
-    this.#waiting.add(entry);
+    this.#waits.wait(entry, nowMs + forMs);
   }
 
   /** A defect of ours must neither lose a record nor stop the partition for good: it waits, and ends as a letter if it is this record alone. */
@@ -368,15 +363,7 @@ export class Dispatcher {
 
   #block(entry: Entry, why: HoldCause, nowMs: number): void {
     this.holds.remember(entry, why, nowMs);
-    entry.state = 'blocked';
-    entry.dueMs = nowMs + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MS * 2 ** entry.asks);
-    entry.asks = Math.min(entry.asks + 1, 10);
-    this.#waiting.add(entry);
-    this.#blocked.set(entry.lane, entry);
-  }
-
-  #unblock(entry: Entry): void {
-    if (this.#blocked.get(entry.lane) === entry) this.#blocked.delete(entry.lane);
+    this.#waits.block(entry, nowMs);
   }
 
   #resume(entry: Entry): void {
@@ -385,6 +372,7 @@ export class Dispatcher {
   }
 
   #join(partition: Partition): void {
+    if (partition.mayWrite) this.#writing.add(partition);
     if (partition.inRound) return;
     partition.inRound = true;
     this.#round.push(partition);

@@ -35,6 +35,8 @@ export class Entry implements Job<unknown, unknown>, Due {
   state: EntryState = 'ready';
   attempt = 1;
   carry: unknown = undefined;
+  /** Whether what it carries was done outside already (`Flow.isAnswered`). */
+  answered = false;
   span: RecordSpan | undefined = undefined;
   /** Set once the record's end is a dead letter that is not yet written. */
   letter: Letter | null;

@@ -57,6 +57,8 @@ export class Partition implements Tenure, TopicPartition {
   readonly #lanes = new Map<string, Entry>();
   readonly #resumed = new Fifo<Entry>();
   readonly #ready = new Fifo<Entry>();
+  /** Ready records of which something only has to be written: they need no room of the flow. */
+  readonly #toWrite = new Fifo<Entry>();
 
   constructor(found: AssignedPartition, epoch: number, start: bigint) {
     this.topic = found.topic;
@@ -67,6 +69,11 @@ export class Partition implements Tenure, TopicPartition {
     this.committed = found.committed;
     this.acknowledged = signOf(found.committed, found.metadata);
     this.highWatermark = found.high;
+  }
+
+  /** Whether a record of it may start that needs no room of the flow. */
+  get mayWrite(): boolean {
+    return this.phase !== 'lost' && this.#toWrite.size > 0 && this.orphans === 0;
   }
 
   get hasReady(): boolean {
@@ -103,10 +110,15 @@ export class Partition implements Tenure, TopicPartition {
     return this.#resumed.shift() ?? this.#ready.shift();
   }
 
+  /** The oldest record that needs no room of the flow. */
+  takeToWrite(): Entry | undefined {
+    return this.#toWrite.shift();
+  }
+
   /** Puts a lane's head that was waiting, blocked or released before all that has just been read. */
   resume(entry: Entry): void {
     entry.state = 'ready';
-    this.#resumed.push(entry);
+    (entry.answered ? this.#toWrite : this.#resumed).push(entry);
   }
 
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
@@ -151,6 +163,7 @@ export class Partition implements Tenure, TopicPartition {
     this.#lanes.clear();
     this.#resumed.clear();
     this.#ready.clear();
+    this.#toWrite.clear();
     this.buffered = 0;
   }
 

@@ -123,7 +123,10 @@ export interface Flow<Item, Carry> {
   barrier(before: 'stop' | 'join'): void;
   /** A record that ended as a letter when it was read, without a step, and whose letter is written. */
   lettered?(record: SourceRecord): void;
-  /** Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet written). */
+  /**
+   * Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet
+   * written). Such a record needs no room: what is left of it asks nothing of the service.
+   */
   isAnswered?(carry: Carry): boolean;
   /** Null or absent: what has room may go out. Else nothing may, by a neighbour's doing, and so many running steps stand still for it. */
   heldBack?(): number | null;
