@@ -23,6 +23,8 @@ type Made = (transId: string) => Odd;
 const paymentOf = (transId: string, more: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify({ trans_id: transId, cust_id: transId, trans_amt: 10, trans_currency: 'EUR', ...more });
 
+const ABORTED = 'aborted';
+
 /** Every odd record but those of aborted transactions. */
 const ODD_RECORDS: Readonly<Record<string, Made>> = {
   no_json: () => ({ value: 'this is no JSON' }),
@@ -90,14 +92,18 @@ export class OddRecords {
         await producer.connect();
       }),
     );
-    const kind = deckOf(draw, [...Object.keys(ODD_RECORDS), 'aborted']);
+    const kind = deckOf(draw, [...Object.keys(ODD_RECORDS), ABORTED]);
+    let isAbortDue = true;
     while (!signal.aborted) {
       await sleep(1000 / rate, undefined, { signal }).catch(() => undefined);
       const next = kind();
       const topic = topics[this.#made % topics.length] ?? '';
       this.#made += 1;
-      if (next !== 'aborted') await this.#write(topic, ODD_RECORDS[next]);
-      else if (isCalm()) await this.#abort(topic);
+      if (next === ABORTED) isAbortDue = true;
+      else await this.#write(topic, ODD_RECORDS[next]);
+      if (!isAbortDue || !isCalm()) continue;
+      isAbortDue = false;
+      await this.#abort(topic);
     }
     await Promise.all(
       producers.map(async (producer) => {
@@ -130,7 +136,7 @@ export class OddRecords {
       for (const [index, producer] of this.#transactional.entries()) {
         const transaction = await producer.transaction();
         begun.unshift(transaction);
-        const name = `${oddPrefix('aborted')}${String(this.#made)}-${String(index)}`;
+        const name = `${oddPrefix(ABORTED)}${String(this.#made)}-${String(index)}`;
         await transaction.send({ topic, messages: [{ partition, key: name, value: paymentOf(name) }] });
       }
     } catch {

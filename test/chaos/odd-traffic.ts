@@ -12,11 +12,11 @@ const CUSTOMERS = 1000;
 /** So many that few of them have two payments at once. */
 const CUSTOMERS_HOSTILE = 20_000;
 /** Of the payments. */
-const ODD_PAYMENTS = 0.008;
+const ODD_PAYMENTS = 0.006;
 /** Of the odd ones. */
 const ODD_TIMEOUTS = 0.1;
 /** Beside them, of the rate of payments. */
-const ODD_RECORDS = 0.002;
+const ODD_RECORDS = 0.004;
 
 export interface OddRun extends Pick<ChaosArguments, 'scenario' | 'seed'> {
   /** `hostile` without odd records: what it is compared with. */
