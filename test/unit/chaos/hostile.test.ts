@@ -85,6 +85,13 @@ describe('good records', () => {
     expect(found).toMatchObject({ payments: 1, statuses: 1 });
   });
 
+  test('are not judged by what is asked about odd ones', () => {
+    const other: Sighting = { ...asked('score', 'odd-after-1', 15, null), key: 'key of odd-403-1', owner: '2.1' };
+    const sightings = [...flawless().sightings, other].toSorted((one, next) => one.startedMs - next.startedMs);
+    expect(broken(reckon({ ...flawless(), sightings }))).toHaveProperty('twoOwners');
+    expect(broken(reckon(goodOnly({ ...flawless(), sightings })))).toEqual({});
+  });
+
   test('that share a batch with an odd one and were refused with it must be accepted later', () => {
     const { sightings } = flawless();
     const lost = { ...flawless(), sightings: sightings.filter(({ startedMs }) => startedMs !== 200) };
