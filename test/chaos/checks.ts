@@ -1,6 +1,6 @@
 import { type Outcome } from './campaign.ts';
 import { type Stroke } from './chronicle.ts';
-import { type GoodDelays } from './hostile.ts';
+import { longerBy, MOST_DELAY_MS } from './hostile.ts';
 import { broken, killBound, type Repeat, repeatsAfter, saidBound } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
 import { type LifeEnd } from './sightings.ts';
@@ -107,20 +107,21 @@ export function checksOf(scenario: Scenario, outcome: Outcome): readonly Check[]
   ];
 }
 
-/** How much longer good records may take beside odd ones, at the 99th of 100. */
-const MOST_DELAY_MS = 2000;
 /** What the caches of a process may take more, while it is at work. */
 const MOST_RISE_BYTES = 96 * 1_048_576;
 
 function hostileChecks({ odd, delays, without, memoryRise }: Outcome): readonly Check[] {
   const open = Object.values(odd.open).reduce((sum, count) => sum + count, 0);
-  const longer = (of: keyof GoodDelays): number =>
-    without === null ? Infinity : Math.max(0, Math.round(delays[of].p99 - without[of].p99));
   return [
     check('oddOpen', 'every odd record has ended', open),
     check('abortedAsked', 'nobody is asked about what was aborted', odd.abortedAsked),
-    check('delayPayments', 'good payments are not late beside odd ones, ms', longer('payments'), MOST_DELAY_MS),
-    check('delayStatuses', 'nor good statuses, ms', longer('statuses'), MOST_DELAY_MS),
+    check(
+      'delayPayments',
+      'good payments are not late beside odd ones, ms',
+      longerBy('payments', delays, without),
+      MOST_DELAY_MS,
+    ),
+    check('delayStatuses', 'nor good statuses, ms', longerBy('statuses', delays, without), MOST_DELAY_MS),
     check('memoryRise', 'memory stays where it was, bytes', Math.max(0, Math.round(memoryRise)), MOST_RISE_BYTES),
   ];
 }

@@ -16,6 +16,9 @@ export interface GoodDelays {
   readonly statuses: Delays;
 }
 
+/** How much longer good records may take beside odd ones, at the 99th of 100. */
+export const MOST_DELAY_MS = 2000;
+
 /** What became of the odd records. */
 export interface OddEnds {
   /** Records of keys with an odd one, in both topics. */
@@ -90,6 +93,21 @@ export function delaysOf({ topics, sightings }: Pick<Evidence, 'topics' | 'sight
     return quantilesOf(delays);
   };
   return { payments: of('score', topics.created), statuses: of('sync', topics.authorized) };
+}
+
+/** By how many milliseconds the 99th of 100 took longer; infinite where there is nothing to compare with. */
+export function longerBy(of: keyof GoodDelays, delays: GoodDelays, without: GoodDelays | null): number {
+  return without === null ? Infinity : Math.max(0, Math.round(delays[of].p99 - without[of].p99));
+}
+
+/** The longer ones of two runs. */
+export function slowerOf(one: GoodDelays, other: GoodDelays): GoodDelays {
+  const longer = (of: keyof GoodDelays): Delays => ({
+    p50: Math.max(one[of].p50, other[of].p50),
+    p90: Math.max(one[of].p90, other[of].p90),
+    p99: Math.max(one[of].p99, other[of].p99),
+  });
+  return { payments: longer('payments'), statuses: longer('statuses') };
 }
 
 /**

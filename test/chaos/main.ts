@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
 import { type ChaosArguments, readArguments, readSeriesArguments } from './arguments.ts';
-import { type CampaignOptions, type Outcome, runCampaign } from './campaign.ts';
+import { type Outcome } from './campaign.ts';
+import { runScenario } from './hostile-campaign.ts';
 import { reportPage } from './page.ts';
 import { reportLines, reportOf } from './report.ts';
 import { runSeries } from './run-series.ts';
@@ -37,15 +38,6 @@ if (typeof options === 'string') {
   }
   // Everything is closed. Left to itself, Node was once seen to turn round and round in the end of its environment.
   process.exit(Object.keys(report.broken).length === 0 ? 0 : 1);
-}
-
-/** One campaign; `hostile` has one without odd records before it, to be compared with. */
-async function runScenario(given: CampaignOptions): Promise<Outcome> {
-  if (given.scenario !== 'hostile') return await runCampaign(given);
-  say('First the same run without odd records.');
-  const quiet = await runCampaign({ ...given, isQuiet: true });
-  say(quiet.settledMs === null ? 'It has not come through.' : 'Now the run with them.');
-  return { ...(await runCampaign(given)), without: quiet.settledMs === null ? null : quiet.delays };
 }
 
 /** What is typed to have the same faults again. */

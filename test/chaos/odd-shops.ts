@@ -15,8 +15,15 @@ export interface OddShopsOptions {
 /** Of the odd payments, those that a payment of the same customer follows, with a good answer of its own. */
 const FOLLOWED = 0.25;
 
-/** Shops among whose payments some are odd, each of them of a customer of its own. The other payments are as they would be without them. */
-export function oddShops(shops: Shops, { draw, share, timeouts }: OddShopsOptions): Shops {
+/** A customer pays again after so many others: keys are mostly distinct, and no key is hot. */
+const CUSTOMERS = 20_000;
+
+/**
+ * Shops among whose payments some are odd, each of them of a customer of its own. The others are of customers who pay in
+ * turn, and are the same whatever share is odd.
+ */
+export function oddShops(given: Shops, { draw, share, timeouts }: OddShopsOptions): Shops {
+  const shops = inTurn(given);
   const answer = deckOf(draw, Object.keys(ODD_ANSWERS));
   const timeout = deckOf(draw, Object.keys(ODD_TIMEOUTS));
   let odd = 0;
@@ -34,6 +41,17 @@ export function oddShops(shops: Shops, { draw, share, timeouts }: OddShopsOption
       if (draw() < FOLLOWED) follower = key;
       const kind = draw() < timeouts ? timeout() : answer();
       return changed(shops.payment(nowMs), key, `${oddPrefix(kind)}${String(odd)}`);
+    },
+  };
+}
+
+function inTurn(shops: Shops): Shops {
+  let made = 0;
+  return {
+    payment: (nowMs) => {
+      const payment = shops.payment(nowMs);
+      made += 1;
+      return changed(payment, `c${String(made % CUSTOMERS).padStart(5, '0')}`, payment.transId);
     },
   };
 }

@@ -9,8 +9,6 @@ import { oddShops } from './odd-shops.ts';
 import { type TopicContents } from './sightings.ts';
 
 const CUSTOMERS = 1000;
-/** So many that few of them have two payments at once. */
-const CUSTOMERS_HOSTILE = 20_000;
 /** Of the payments. */
 const ODD_PAYMENTS = 0.006;
 /** Of the odd ones. */
@@ -31,9 +29,10 @@ export function isOddRun({ scenario, isQuiet = false }: OddRun): boolean {
 /** The shops of a campaign. The good payments of `hostile` are the same without the odd ones. */
 export function shopsOf(run: OddRun): Shops {
   const { scenario, seed } = run;
-  const shops = createShops({ seed, customers: scenario === 'hostile' ? CUSTOMERS_HOSTILE : CUSTOMERS });
-  if (!isOddRun(run)) return shops;
-  return oddShops(shops, { draw: seededDraw(seed + 1), share: ODD_PAYMENTS, timeouts: ODD_TIMEOUTS });
+  const shops = createShops({ seed, customers: CUSTOMERS });
+  if (scenario !== 'hostile') return shops;
+  const share = isOddRun(run) ? ODD_PAYMENTS : 0;
+  return oddShops(shops, { draw: seededDraw(seed + 1), share, timeouts: ODD_TIMEOUTS });
 }
 
 /** Odd records that are being written. */

@@ -82,7 +82,7 @@ const MIXES: Partial<
   cramped: { of: ['cramp', 'cramp', 'kill'], everyMs: (sessionMs) => 8000 + sessionMs },
   roll: { of: ['roll', 'coordinator', 'roll', 'node'], everyMs: (sessionMs) => 9000 + 2 * sessionMs },
   registry: { of: ['registry', 'kill'], everyMs: (sessionMs) => 6000 + sessionMs },
-  hostile: { of: ['kill', 'kill', 'restart', 'freeze', 'node'], everyMs: (sessionMs) => 6000 + sessionMs },
+  hostile: { of: ['kill', 'kill', 'restart', 'freeze', 'node'], everyMs: (sessionMs) => 14_000 + sessionMs },
   replay: { of: ['replay', 'kill', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
   soak: { of: ['wire', 'wire', 'node', 'ill', 'flood', 'coordinator'], everyMs: (sessionMs) => 4000 + 2 * sessionMs },
   all: {

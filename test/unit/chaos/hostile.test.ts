@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { delaysOf, goodOnly, memoryRiseOf, oddEndsOf } from '../../chaos/hostile.ts';
+import {
+  delaysOf,
+  type GoodDelays,
+  goodOnly,
+  longerBy,
+  memoryRiseOf,
+  oddEndsOf,
+  slowerOf,
+} from '../../chaos/hostile.ts';
 import { broken, type Evidence, reckon } from '../../chaos/reckoning.ts';
 import { type DeadLetter, type Logged, type Sighting } from '../../chaos/sightings.ts';
 import { type Vitals } from '../../chaos/vitals.ts';
@@ -155,6 +163,24 @@ describe('odd records', () => {
   test('of aborted transactions are nobody to ask about', () => {
     const sightings = [...flawless().sightings, asked('score', 'odd-aborted-1', 500)];
     expect(oddEndsOf({ ...flawless(), sightings }).abortedAsked).toBe(1);
+  });
+});
+
+const took = (p99: number): GoodDelays['payments'] => ({ p50: 50, p90: 100, p99 });
+
+describe('two runs', () => {
+  test('are compared by the 99th percentile of each kind', () => {
+    const without = { payments: took(1000), statuses: took(5000) };
+    const beside = { payments: took(3500), statuses: took(4000) };
+    expect(longerBy('payments', beside, without)).toBe(2500);
+    expect(longerBy('statuses', beside, without)).toBe(0);
+    expect(longerBy('payments', beside, null)).toBe(Infinity);
+  });
+
+  test('without odd records count by the slower one', () => {
+    const one = { payments: took(1000), statuses: took(5000) };
+    const other = { payments: took(2000), statuses: took(4000) };
+    expect(slowerOf(one, other)).toEqual({ payments: took(2000), statuses: took(5000) });
   });
 });
 
