@@ -41,6 +41,7 @@ export interface EventFields {
   };
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
+  writer_fields_dropped: { readonly schema: number; readonly fields: number; readonly names: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
   letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'too_large' | 'invalid' };
   flow_broken: { readonly flow: string; readonly error: string };
