@@ -101,8 +101,15 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
   const proxyUrl = values.SERVICE_PROXY_URL;
   if (proxyUrl.includes('@') && !isPrivateOnTheWire(proxyUrl))
     warnings.push('SERVICE_PROXY_URL: http to another machine shows the password of the proxy.');
+  if (values.WEBHOOK_SECRETS.some((secret) => Buffer.byteLength(secret) < SAFE_SECRET_BYTES))
+    warnings.push(
+      'WEBHOOK_SECRETS: one is shorter than 24 bytes and easier to guess; ask the service for a longer one. If it was cut at a comma, give it in the file of WEBHOOK_SECRETS_FILE.',
+    );
   return warnings;
 }
+
+/** A secret with fewer bytes is taken, since the service chooses it, with a warning. */
+const SAFE_SECRET_BYTES = 24;
 
 /** What other programs take a proxy from. Whoever sets one here may think that it is used. */
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];

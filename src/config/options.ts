@@ -318,9 +318,8 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   WEBHOOK_SECRETS: secrets({
     most: 3,
-    minBytes: 24,
     neededBy: ['reviews'],
-    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded. Several while one replaces another.',
+    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded; of any length, with a warning below 24 bytes. Several while one replaces another. One that holds a comma belongs into the file.',
   }),
   WEBHOOK_SIGNATURE_FORMS: choices({
     of: ['hex', 'base64'],

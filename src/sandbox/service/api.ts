@@ -70,7 +70,7 @@ export class ServiceApi {
     const transaction = parseObject(body);
     if (transaction === null) return this.#refused('the body must be a JSON object');
     const transId = idOf(transaction['trans_id']);
-    if (transId === null) return this.#refused('trans_id must be a string that is not empty');
+    if (transId === null) return this.#refused('trans_id must be a string that is not empty, or a whole number');
     const open = ledger.scoreStarted(transId, idOf(transaction['cust_id']), orderSequenceOf(transaction));
     if (!strike.carriedOut) return { ...this.#struck(strike, authorization, clock.nowMs()), open };
     if (faults.get().conflictOnRepeat && (ledger.transaction(transId)?.scored ?? 0) > 0) {

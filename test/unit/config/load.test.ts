@@ -100,7 +100,7 @@ describe('refusals', () => {
     ['FLOWS', 'scoring,scoring'],
     ['FLOWS', 'scoring,replay'],
     ['WEBHOOK_PATH', 'webhooks'],
-    ['WEBHOOK_SECRETS', 'only-twenty-three-bytes'],
+    ['WEBHOOK_SECRETS', ' , '],
     ['WEBHOOK_SECRETS', `${SECRET},${SECRET},${SECRET},${SECRET}`],
     ['WEBHOOK_SECRETS', `${SECRET}\u0007`],
     ['WEBHOOK_SIGNATURE_FORMS', 'hex,base32'],
@@ -173,7 +173,7 @@ describe('refusals', () => {
   });
 
   test('shows no secret, and nothing that people paste secrets into', () => {
-    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2', SERVICE_USERNAME: 'shop:hunter2' };
+    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2\u0007', SERVICE_USERNAME: 'shop:hunter2' };
     const message = problems(
       valid({ ...bad, SERVICE_BASE_URL: 'https://shop:hunter2@x', SCHEMA_REGISTRY_URL: 'x?hunter2' }),
     );
@@ -345,8 +345,19 @@ describe('values', () => {
     expect(accepted(valid({ SERVICE_PASSWORD: ' #ä"$ ' })).config.service.password).toBe(' #ä"$ ');
   });
 
-  test('counts the bytes of a webhook secret, not its letters', () => {
-    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).config.webhook.secrets).toEqual(['ä'.repeat(12)]);
+  test('warns of a webhook secret below 24 bytes and takes it, for the service chooses it', () => {
+    const { config, warnings } = accepted(valid({ WEBHOOK_SECRETS: `k,${SECRET}` }));
+    expect(config.webhook.secrets).toEqual(['k', SECRET]);
+    expect(warnings).toEqual([expect.stringMatching(/^WEBHOOK_SECRETS: .*24 bytes.*WEBHOOK_SECRETS_FILE/)]);
+    // Bytes count, not letters.
+    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).warnings).toEqual([]);
+    expect(accepted(valid({ WEBHOOK_SECRETS: 'a'.repeat(23) })).warnings).toHaveLength(1);
+  });
+
+  test('splits a file of webhook secrets by line alone, because a secret may hold a comma', () => {
+    const files = { '/run/keys': `one,two,${SECRET}\r\n ${SECRET} \n` };
+    const env = valid({ WEBHOOK_SECRETS: undefined, WEBHOOK_SECRETS_FILE: '/run/keys' });
+    expect(accepted(env, files).config.webhook.secrets).toEqual([`one,two,${SECRET}`, SECRET]);
   });
 
   test('takes an empty TOPIC_SCORES for no score records, and an empty text elsewhere for not given', () => {

@@ -176,7 +176,7 @@ describe('control', () => {
     const replies = await Promise.all([
       call('PUT', '/sandbox/faults', { latencyMs: 'long' }),
       call('PUT', '/sandbox/faults', 'nonsense'),
-      call('POST', '/sandbox/reviews', { trans_id: 7 }),
+      call('POST', '/sandbox/reviews', { trans_id: 7.5 }),
       call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'fine' }),
       call('GET', '/sandbox/activity?status=done'),
       call('GET', '/sandbox/activity?from=yesterday'),
