@@ -95,6 +95,10 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
       warnings.push('KAFKA_GROUP_ID: one of scoring and sync alone wants a group id of its own.');
   } else if (sync && values.SYNC_SCORE_WAIT_MS === 0)
     warnings.push('SYNC_SCORE_WAIT_MS: 0 lets a status update overtake its transaction.');
+  if (sync && dependsOnMemory(values))
+    warnings.push(
+      'SYNC_UNKNOWN_METHOD: an update without pmt_method is judged by the payment, which only the process that scored it remembers. After a restart or in a replay it counts as a card, and may become a dead letter. Write pmt_method into the updates, or set SYNC_UNKNOWN_METHOD=send.',
+    );
   const registryUrl = values.SCHEMA_REGISTRY_URL;
   if (values.SCHEMA_REGISTRY_PASSWORD !== '' && registryUrl !== '' && !isPrivateOnTheWire(registryUrl))
     warnings.push('SCHEMA_REGISTRY_URL: http to another machine shows the password of the registry.');
@@ -106,6 +110,12 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
       'WEBHOOK_SECRETS: one is shorter than 24 bytes and easier to guess; ask the service for a longer one. If it was cut at a comma, give it in the file of WEBHOOK_SECRETS_FILE.',
     );
   return warnings;
+}
+
+/** Whether the end of an update without `pmt_method` depends on what the process has scored. */
+function dependsOnMemory(values: Values): boolean {
+  const asksForMethod = values.SYNC_CHARGEBACK_PROTECTION || values.SYNC_DECLINE_REASON_REQUIRED === 'card';
+  return asksForMethod && values.SYNC_CARD_METHODS.length > 0 && values.SYNC_UNKNOWN_METHOD === 'card';
 }
 
 /** A secret with fewer bytes is taken, since the service chooses it, with a warning. */

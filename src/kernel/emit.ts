@@ -3,7 +3,7 @@ import { type HoldCause, type LetterCode } from './outcome.ts';
 
 export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';
 /** What is odd about a status update that was sent all the same. */
-export type UpdateNote = 'approved_without_acq_ref_id' | 'reason_code_as_text';
+export type UpdateNote = 'approved_without_acq_ref_id' | 'declined_without_reason' | 'reason_code_as_text';
 
 /**
  * What the connector says, by name, with the fields of each. `telemetry/events.ts` has one row for every name: its log

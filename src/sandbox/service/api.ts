@@ -119,11 +119,15 @@ export class ServiceApi {
   /** The updates in the order of their ids, null where one is not to be kept; or what is wrong with the first that is wrong. */
   #check(transIds: readonly string[], updates: JsonObject): readonly (StatusUpdate | null)[] | string {
     const { settings, ledger, faults } = this.#parts;
-    const { chargebackProtection } = settings.get();
+    const { chargebackProtection, declineReasonRequired } = settings.get();
     const accepted: (StatusUpdate | null)[] = [];
     for (const transId of transIds) {
-      const acqRefId = chargebackProtection && ledger.isByCard(transId);
-      const update = checkUpdate(updates[transId], { reasonCodes: settings.reasonCodes, acqRefId });
+      const isByCard = ledger.isByCard(transId);
+      const update = checkUpdate(updates[transId], {
+        reasonCodes: settings.reasonCodes,
+        acqRefId: chargebackProtection && isByCard,
+        declineReason: declineReasonRequired === 'always' || (declineReasonRequired === 'card' && isByCard),
+      });
       if (typeof update === 'string') return update;
       accepted.push(faults.rejectsAlone(transId) ? null : update);
     }

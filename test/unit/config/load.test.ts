@@ -284,6 +284,8 @@ describe('values', () => {
         scoreWaitMs: 30_000,
         chargebackProtection: false,
         cardMethods: [],
+        unknownMethod: 'card',
+        declineReasonRequired: 'always',
         reasonCodes: null,
         exemptionAsArray: false,
       },
@@ -329,6 +331,18 @@ describe('values', () => {
     expect(accepted(valid({ FLOWS: 'sync' })).warnings.join('\n')).toMatch(/^FLOWS: .*\nKAFKA_GROUP_ID: /);
     expect(accepted(valid({ FLOWS: 'sync', KAFKA_GROUP_ID: 'own' })).warnings).toHaveLength(1);
     expect(accepted(valid({ SYNC_SCORE_WAIT_MS: '0' })).warnings).toHaveLength(1);
+  });
+
+  test.each([
+    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card' }, 1],
+    [{ SYNC_DECLINE_REASON_REQUIRED: 'card', SYNC_CARD_METHODS: 'card' }, 1],
+    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card', SYNC_UNKNOWN_METHOD: 'send' }, 0],
+    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_DECLINE_REASON_REQUIRED: 'card' }, 0],
+    [{ SYNC_CARD_METHODS: 'card' }, 0],
+  ])('warns where the end of an update depends on what the process remembers: %j', (change, count) => {
+    const { warnings } = accepted(valid(change));
+    expect(warnings).toHaveLength(count);
+    for (const warning of warnings) expect(warning).toMatch(/^SYNC_UNKNOWN_METHOD: .*replay.*=send/);
   });
 
   test('reads a secret from its file without the newline at its end, and refuses it given twice', () => {
