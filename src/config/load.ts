@@ -95,7 +95,8 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
       warnings.push('KAFKA_GROUP_ID: one of scoring and sync alone wants a group id of its own.');
   } else if (sync && values.SYNC_SCORE_WAIT_MS === 0)
     warnings.push('SYNC_SCORE_WAIT_MS: 0 lets a status update overtake its transaction.');
-  if (sync && dependsOnMemory(values))
+  // Whatever the flows are: `replay` sends updates with the same configuration.
+  if (dependsOnMemory(values))
     warnings.push(
       'SYNC_UNKNOWN_METHOD: an update without pmt_method is judged by the payment, which only the process that scored it remembers. After a restart or in a replay it counts as a card, and may become a dead letter. Write pmt_method into the updates, or set SYNC_UNKNOWN_METHOD=send.',
     );

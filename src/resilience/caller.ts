@@ -15,6 +15,8 @@ export type Judged =
       readonly status: number;
       readonly latencyMs: number;
       readonly answer: Readonly<Record<string, unknown>>;
+      /** The JSON text that it was parsed from. */
+      readonly body: Buffer;
     }
   | (Exclude<Verdict, { readonly do: 'done' }> & {
       /** The service may have carried it out. */
@@ -119,7 +121,7 @@ function judge(exchange: Exchange, afterAmbiguous: boolean): Judged {
   const answer = readObject(exchange.body);
   const errorMessage = answer === null ? null : readErrorMessage(answer);
   const verdict = judgeScoring({ status, retryAfterMs, errorMessage, isObject: answer !== null, afterAmbiguous });
-  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {} };
+  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {}, body: exchange.body };
   // A 2xx that we cannot read was a success to the service.
   const ambiguous = MAYBE_CARRIED_OUT.has(status) || (status < 300 && errorMessage === null);
   return { ...verdict, ambiguous, status, latencyMs, errorMessage };

@@ -136,21 +136,21 @@ export const PAYMENT_AUTHORIZED_SCHEMA: object = JSON.parse(
 
 /** A fault the service found with a datapoint. */
 export interface ScoreValidationError {
-  /** Name of the datapoint. */
+  /** Name of the datapoint; null: none was given. */
   readonly datapoint: string | null;
-  /** What is wrong, in words for people: not a code, and may change without notice. */
+  /** What is wrong, in words for people: not a code, and may change without notice. null: none were given. */
   readonly msg: string | null;
 }
 
 /** A piece of evidence the service found. */
 export interface ScoreSignal {
-  /** What the signal is about, for example seller or user. */
+  /** What the signal is about, for example seller or user; null: not given. */
   readonly category: string | null;
-  /** Identifier of the signal. */
+  /** Identifier of the signal; null: not given. */
   readonly id: string | null;
-  /** Names of the datapoints it rests on. */
+  /** Names of the datapoints it rests on; empty: none were given. */
   readonly related_to: readonly string[];
-  /** Kind of signal, for example technical or bad. */
+  /** Kind of signal, for example technical or bad; null: not given. */
   readonly type: string | null;
 }
 
@@ -170,29 +170,29 @@ export interface FraudScore {
   readonly account: string;
   /** The client's transaction identifier. Also the key of the record. */
   readonly trans_id: string;
-  /** Transaction identifier made by the service. */
+  /** Transaction identifier made by the service; null: it gave none. A whole number is written as its digits. */
   readonly frg_trans_id: string | null;
   /** What the service decided. unknown is never an approval. */
   readonly decision: 'unknown' | 'decline' | 'approve' | 'manual_review' | 'custom';
-  /** The decision's number as received: 0 decline, 1 approve, 2 manual review, 3 custom action. */
+  /** The decision's number as received: 0 decline, 1 approve, 2 manual review, 3 custom action; null: none was given, or none that is a whole number. */
   readonly decision_code: number | null;
-  /** Risk from 0 to 1; lower is less likely to be fraud. */
+  /** Risk from 0 to 1; lower is less likely to be fraud. null: none was given, or none from 0 to 1. */
   readonly score: number | null;
-  /** Whether the provider takes the liability. */
+  /** Whether the provider takes the liability; null: the service did not say. */
   readonly is_liable: boolean | null;
-  /** Why there is no liability: declined, high_amount, not_ffp, unknown_amount, approve_list, or a later value. */
+  /** Why there is no liability: declined, high_amount, not_ffp, unknown_amount, approve_list, or a later value; null: the service gave no reason. */
   readonly liability_reason: string | null;
-  /** Whether the service found no fault with the datapoints. */
+  /** Whether the service found no fault with the datapoints; null: it did not say. */
   readonly validation_ok: boolean | null;
   /** Faults the service found with the datapoints; null: it named none. */
   readonly validation_errors: readonly ScoreValidationError[] | null;
   /** Evidence of the service; null: it gave none. */
   readonly signals: readonly ScoreSignal[] | null;
-  /** Device identifier determined by the service. */
+  /** Device identifier determined by the service by device_id_mapped; null: it gave none. */
   readonly frg_device_id: string | null;
   /** HTTP status of the last attempt; null: none was answered. */
   readonly http_status_code: number | null;
-  /** Whole milliseconds between request and answer of the last attempt. */
+  /** Whole milliseconds between request and answer of the last attempt; null: none was answered. */
   readonly latency_ms: number | null;
   /** How many requests were made for this payment, the last one included. */
   readonly attempts: number;
@@ -204,13 +204,13 @@ export interface FraudScore {
   readonly scored_at: number;
   /** Where the payment was read. */
   readonly source: ScoreSource;
-  /** JSON object of what the answer had and this schema has not, for example rule hits. */
+  /** JSON object of what the answer had and this schema has not, for example rule hits, and of each field with a value of another type than here: as it came, numbers digit by digit. A field that is null above and not here was absent, null or an empty text. */
   readonly extra: string;
 }
 
 /** `avro/FraudScore.avsc`. */
 export const FRAUD_SCORE_SCHEMA: object = JSON.parse(
-  '{"type":"record","name":"FraudScore","namespace":"fraud.screening.v1","doc":"What the screening service said of a payment. A repeat is possible after a crash: the last one of a trans_id counts.","fields":[{"name":"account","type":"string","doc":"Name of the service account that scored, as the connector is configured."},{"name":"trans_id","type":"string","doc":"The client\'s transaction identifier. Also the key of the record."},{"name":"frg_trans_id","type":["null","string"],"default":null,"doc":"Transaction identifier made by the service."},{"name":"decision","type":{"type":"enum","name":"ScoreDecision","doc":"Decisions of the service. unknown: none was given, or one that this schema has not.","symbols":["unknown","decline","approve","manual_review","custom"],"default":"unknown"},"doc":"What the service decided. unknown is never an approval."},{"name":"decision_code","type":["null","long"],"default":null,"doc":"The decision\'s number as received: 0 decline, 1 approve, 2 manual review, 3 custom action."},{"name":"score","type":["null","double"],"default":null,"doc":"Risk from 0 to 1; lower is less likely to be fraud."},{"name":"is_liable","type":["null","boolean"],"default":null,"doc":"Whether the provider takes the liability."},{"name":"liability_reason","type":["null","string"],"default":null,"doc":"Why there is no liability: declined, high_amount, not_ffp, unknown_amount, approve_list, or a later value."},{"name":"validation_ok","type":["null","boolean"],"default":null,"doc":"Whether the service found no fault with the datapoints."},{"name":"validation_errors","type":["null",{"type":"array","items":{"type":"record","name":"ScoreValidationError","doc":"A fault the service found with a datapoint.","fields":[{"name":"datapoint","type":["null","string"],"default":null,"doc":"Name of the datapoint."},{"name":"msg","type":["null","string"],"default":null,"doc":"What is wrong, in words for people: not a code, and may change without notice."}]}}],"default":null,"doc":"Faults the service found with the datapoints; null: it named none."},{"name":"signals","type":["null",{"type":"array","items":{"type":"record","name":"ScoreSignal","doc":"A piece of evidence the service found.","fields":[{"name":"category","type":["null","string"],"default":null,"doc":"What the signal is about, for example seller or user."},{"name":"id","type":["null","string"],"default":null,"doc":"Identifier of the signal."},{"name":"related_to","type":{"type":"array","items":"string"},"default":[],"doc":"Names of the datapoints it rests on."},{"name":"type","type":["null","string"],"default":null,"doc":"Kind of signal, for example technical or bad."}]}}],"default":null,"doc":"Evidence of the service; null: it gave none."},{"name":"frg_device_id","type":["null","string"],"default":null,"doc":"Device identifier determined by the service."},{"name":"http_status_code","type":["null","int"],"default":null,"doc":"HTTP status of the last attempt; null: none was answered."},{"name":"latency_ms","type":["null","long"],"default":null,"doc":"Whole milliseconds between request and answer of the last attempt."},{"name":"attempts","type":"int","doc":"How many requests were made for this payment, the last one included."},{"name":"possibly_scored_before","type":"boolean","doc":"Whether an earlier attempt ended without an answer, so that the service may have scored the payment before."},{"name":"failure","type":["null","string"],"default":null,"doc":"Reason code where the service refused the payment for good; null: it was scored."},{"name":"scored_at","type":{"type":"long","logicalType":"timestamp-millis"},"doc":"When the answer came."},{"name":"source","type":{"type":"record","name":"ScoreSource","doc":"A place in a topic.","fields":[{"name":"topic","type":"string","doc":"Name of the topic."},{"name":"partition","type":"int","doc":"Number of the partition."},{"name":"offset","type":"long","doc":"Offset in the partition."}]},"doc":"Where the payment was read."},{"name":"extra","type":"string","default":"{ }","doc":"JSON object of what the answer had and this schema has not, for example rule hits."}]}',
+  '{"type":"record","name":"FraudScore","namespace":"fraud.screening.v1","doc":"What the screening service said of a payment. A repeat is possible after a crash: the last one of a trans_id counts.","fields":[{"name":"account","type":"string","doc":"Name of the service account that scored, as the connector is configured."},{"name":"trans_id","type":"string","doc":"The client\'s transaction identifier. Also the key of the record."},{"name":"frg_trans_id","type":["null","string"],"default":null,"doc":"Transaction identifier made by the service; null: it gave none. A whole number is written as its digits."},{"name":"decision","type":{"type":"enum","name":"ScoreDecision","doc":"Decisions of the service. unknown: none was given, or one that this schema has not.","symbols":["unknown","decline","approve","manual_review","custom"],"default":"unknown"},"doc":"What the service decided. unknown is never an approval."},{"name":"decision_code","type":["null","long"],"default":null,"doc":"The decision\'s number as received: 0 decline, 1 approve, 2 manual review, 3 custom action; null: none was given, or none that is a whole number."},{"name":"score","type":["null","double"],"default":null,"doc":"Risk from 0 to 1; lower is less likely to be fraud. null: none was given, or none from 0 to 1."},{"name":"is_liable","type":["null","boolean"],"default":null,"doc":"Whether the provider takes the liability; null: the service did not say."},{"name":"liability_reason","type":["null","string"],"default":null,"doc":"Why there is no liability: declined, high_amount, not_ffp, unknown_amount, approve_list, or a later value; null: the service gave no reason."},{"name":"validation_ok","type":["null","boolean"],"default":null,"doc":"Whether the service found no fault with the datapoints; null: it did not say."},{"name":"validation_errors","type":["null",{"type":"array","items":{"type":"record","name":"ScoreValidationError","doc":"A fault the service found with a datapoint.","fields":[{"name":"datapoint","type":["null","string"],"default":null,"doc":"Name of the datapoint; null: none was given."},{"name":"msg","type":["null","string"],"default":null,"doc":"What is wrong, in words for people: not a code, and may change without notice. null: none were given."}]}}],"default":null,"doc":"Faults the service found with the datapoints; null: it named none."},{"name":"signals","type":["null",{"type":"array","items":{"type":"record","name":"ScoreSignal","doc":"A piece of evidence the service found.","fields":[{"name":"category","type":["null","string"],"default":null,"doc":"What the signal is about, for example seller or user; null: not given."},{"name":"id","type":["null","string"],"default":null,"doc":"Identifier of the signal; null: not given."},{"name":"related_to","type":{"type":"array","items":"string"},"default":[],"doc":"Names of the datapoints it rests on; empty: none were given."},{"name":"type","type":["null","string"],"default":null,"doc":"Kind of signal, for example technical or bad; null: not given."}]}}],"default":null,"doc":"Evidence of the service; null: it gave none."},{"name":"frg_device_id","type":["null","string"],"default":null,"doc":"Device identifier determined by the service by device_id_mapped; null: it gave none."},{"name":"http_status_code","type":["null","int"],"default":null,"doc":"HTTP status of the last attempt; null: none was answered."},{"name":"latency_ms","type":["null","long"],"default":null,"doc":"Whole milliseconds between request and answer of the last attempt; null: none was answered."},{"name":"attempts","type":"int","doc":"How many requests were made for this payment, the last one included."},{"name":"possibly_scored_before","type":"boolean","doc":"Whether an earlier attempt ended without an answer, so that the service may have scored the payment before."},{"name":"failure","type":["null","string"],"default":null,"doc":"Reason code where the service refused the payment for good; null: it was scored."},{"name":"scored_at","type":{"type":"long","logicalType":"timestamp-millis"},"doc":"When the answer came."},{"name":"source","type":{"type":"record","name":"ScoreSource","doc":"A place in a topic.","fields":[{"name":"topic","type":"string","doc":"Name of the topic."},{"name":"partition","type":"int","doc":"Number of the partition."},{"name":"offset","type":"long","doc":"Offset in the partition."}]},"doc":"Where the payment was read."},{"name":"extra","type":"string","default":"{ }","doc":"JSON object of what the answer had and this schema has not, for example rule hits, and of each field with a value of another type than here: as it came, numbers digit by digit. A field that is null above and not here was absent, null or an empty text."}]}',
 ) as object;
 
 /** A decision that a person made about a transaction, as the screening service announced it. The same event may occur more than once: tell them apart by event_id, order them by reviewed_at. */

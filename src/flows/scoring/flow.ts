@@ -296,7 +296,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   }
 
   #toScored({ record, item }: Job<Payment, ScoreCarry>, judged: Scored, carry: ScoreCarry): Outcome {
-    const { reading, unrecognised } = readScore(judged.answer);
+    const { reading, unrecognised } = readScore(judged.answer, judged.body);
     this.counts.scored(reading, carry.maybeScored);
     for (const field of unrecognised) this.#options.emit('answer_unrecognised', { operation: 'score', field });
     const { status: httpStatus, latencyMs } = judged;

@@ -50,6 +50,7 @@ test('hands on an answer that is an object', async () => {
     status: 200,
     latencyMs: 12,
     answer: { score: 0.5 },
+    body: Buffer.from('{"score":0.5}'),
   });
   expect((await judged(answer(200, '\uFEFF{"score":0.5}'))).do).toBe('done');
 });

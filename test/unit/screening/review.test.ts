@@ -74,9 +74,12 @@ test('reads ids that are whole numbers as their digits, as a payment and an upda
   });
 });
 
-test.each(['2025-12-31T23:59:60Z', '2025-12-31T23:59:59.99999999999Z'])('reads %s as a time of a review', (reviewedAt) => {
-  expect(read({ reviewed_at: reviewedAt })).toMatchObject({ do: 'review', review: { reviewedAt } });
-});
+test.each(['2025-12-31T23:59:60Z', '2025-12-31T23:59:59.99999999999Z'])(
+  'reads %s as a time of a review',
+  (reviewedAt) => {
+    expect(read({ reviewed_at: reviewedAt })).toMatchObject({ do: 'review', review: { reviewedAt } });
+  },
+);
 
 test('takes fields it does not know', () => {
   expect(read({ reviewer: 'r', risk: { deep: [1] } })).toMatchObject({ do: 'review' });

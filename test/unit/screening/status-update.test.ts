@@ -116,7 +116,13 @@ describe('approved without acq_ref_id', () => {
     ['a card without protection', RULES, 'card', scoredBy('card'), 'sent'],
     ['unknown without protection', RULES, null, null, 'sent'],
     ['unknown, which is to be sent', SEND_UNKNOWN, null, null, 'sent'],
-    ['unknown, which is to be sent, also where this process remembers a card', SEND_UNKNOWN, null, scoredBy('card'), 'sent'],
+    [
+      'unknown, which is to be sent, also where this process remembers a card',
+      SEND_UNKNOWN,
+      null,
+      scoredBy('card'),
+      'sent',
+    ],
     ['unknown, which is to be sent, no card methods listed', { ...SEND_UNKNOWN, cardMethods: [] }, null, null, 'sent'],
     ['a card by the event, where unknown is to be sent', SEND_UNKNOWN, 'card', null, 'refused'],
   ])('%s', (_, rules, method, scored, end) => {

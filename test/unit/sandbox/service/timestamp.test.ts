@@ -26,7 +26,10 @@ describe('a timestamp', () => {
   test('is right here where the connector reads it, and wrong where it does not', () => {
     const part = (max: number): fc.Arbitrary<string> =>
       fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, '0'));
-    const zones = fc.oneof(fc.constantFrom('Z', 'z', ''), fc.tuple(part(25), part(61)).map((zone) => `+${zone.join(':')}`));
+    const zones = fc.oneof(
+      fc.constantFrom('Z', 'z', ''),
+      fc.tuple(part(25), part(61)).map((zone) => `+${zone.join(':')}`),
+    );
     const fractions = fc.oneof(fc.constant(''), fc.stringMatching(/^\.\d{0,12}$/));
     const texts = fc
       .tuple(fc.integer({ min: 1971, max: 2254 }), part(13), part(32), part(24), part(61), part(62), fractions, zones)
