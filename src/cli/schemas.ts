@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { checkSchemas, LEVELS, registerSchemas } from '../app/schemas-command.ts';
-import { type CompatibilityLevel } from '../edges/schema-registry/subjects.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
 import { type Cli } from './cli.ts';
@@ -32,12 +31,15 @@ export function addSchemas(program: Command, { terminal, work }: Cli): void {
         'also set the compatibility level of these subjects; FULL_TRANSITIVE keeps old and new readers working',
       ).choices(LEVELS),
     )
-    .action(async (options: { inputs?: boolean; compatibility?: CompatibilityLevel }) => {
+    .action(async (options: { inputs?: boolean; compatibility?: string }) => {
       await work(
         async () =>
           await registerSchemas(
             { config: readConfig(terminal, { requires: 'SCHEMA_REGISTRY_' }), terminal, clock: systemClock },
-            { inputs: options.inputs === true, compatibility: options.compatibility ?? null },
+            {
+              inputs: options.inputs === true,
+              compatibility: LEVELS.find((each) => each === options.compatibility) ?? null,
+            },
           ),
       );
     });
