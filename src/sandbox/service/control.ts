@@ -40,6 +40,9 @@ export interface ControlParts {
 
 type Handler = (request: ControlRequest, parts: ControlParts) => Answer;
 
+/** In one answer. */
+const MAX_REVIEWS = 1000;
+
 const ELSEWHERE: Handler = (_, { ledger }) => {
   ledger.count('redirectsFollowed');
   return json({ error_msg: 'a redirect was followed' });
@@ -61,7 +64,10 @@ const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   },
   '/sandbox/ledger': { GET: readLedger },
   '/sandbox/activity': { GET: (request, { activity, webhook }) => viewActivity(request, activity, webhook.get()) },
-  '/sandbox/reviews': { POST: decideReview },
+  '/sandbox/reviews': {
+    GET: (_, { reviews }) => json({ pending: reviews.pending, list: reviews.toCome(MAX_REVIEWS) }),
+    POST: decideReview,
+  },
   '/sandbox/reset': {
     POST: (_, { reset }) => {
       reset();
