@@ -1,5 +1,10 @@
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
-import { COMPATIBILITY_LEVELS, type CompatibilityLevel, isWeak, type Standing } from '../edges/schema-registry/subjects.ts';
+import {
+  COMPATIBILITY_LEVELS,
+  type CompatibilityLevel,
+  isWeak,
+  type Standing,
+} from '../edges/schema-registry/subjects.ts';
 import { registryOf } from './parts.ts';
 import { readSubjects, type Subject, writtenSubjects } from './schemas.ts';
 import { type CommandParts } from './topics-command.ts';

@@ -106,7 +106,9 @@ function judge<N extends OptionName>(name: N, given: Given): Judged<Values[N]> {
   if (given.from === 'nowhere') return { value: row.absent, origin: 'default' };
   if (given.from === 'problem') return { value: row.absent, origin: 'default', problem: given.problem };
   const value =
-    given.text === '' && row.emptyCounts ? ('' as Values[N]) : row.read(given.text, row.secret && given.from === 'file');
+    given.text === '' && row.emptyCounts
+      ? ('' as Values[N])
+      : row.read(given.text, row.secret && given.from === 'file');
   if (value !== undefined) return { value, origin: given.from };
   const what =
     row.quotable && !row.fromFile ? `${quoted(given.text)} is not accepted` : 'what is given is not accepted';

@@ -59,12 +59,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     connect: settings.connect ?? { timeout: timeoutMs },
   });
 
-  async function exchange(
-    method: Method,
-    path: string,
-    abort: AbortSignal,
-    body?: object,
-  ): Promise<RegistryAnswer> {
+  async function exchange(method: Method, path: string, abort: AbortSignal, body?: object): Promise<RegistryAnswer> {
     const headers = headersOf(settings, url);
     const answer = await pool.request({
       method,

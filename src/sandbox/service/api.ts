@@ -122,11 +122,11 @@ export class ServiceApi {
     const { chargebackProtection, declineReasonRequired } = settings.get();
     const accepted: (StatusUpdate | null)[] = [];
     for (const transId of transIds) {
-      const isByCard = ledger.isByCard(transId);
+      const byCard = ledger.isByCard(transId);
       const update = checkUpdate(updates[transId], {
         reasonCodes: settings.reasonCodes,
-        acqRefId: chargebackProtection && isByCard,
-        declineReason: declineReasonRequired === 'always' || (declineReasonRequired === 'card' && isByCard),
+        acqRefId: chargebackProtection && byCard,
+        declineReason: declineReasonRequired === 'always' || (declineReasonRequired === 'card' && byCard),
       });
       if (typeof update === 'string') return update;
       accepted.push(faults.rejectsAlone(transId) ? null : update);

@@ -93,12 +93,11 @@ test('names the version that does not go with ours', async () => {
   expect((await checked('NONE', () => false))[0]).toContain('the latest version that is registered does not go');
 });
 
-describe('schemas register', () => {
-  const register =
-    (compatibility: CompatibilityLevel | null) =>
-    async (parts: CommandParts): Promise<number> =>
-      await registerSchemas(parts, { inputs: false, compatibility });
+function register(compatibility: CompatibilityLevel | null): (parts: CommandParts) => Promise<number> {
+  return async (parts) => await registerSchemas(parts, { inputs: false, compatibility });
+}
 
+describe('schemas register', () => {
   test('offers to set a level below BACKWARD, and leaves it alone', async () => {
     const { said, changes } = await beside('NONE', () => true, register(null));
     expect(said).toEqual([

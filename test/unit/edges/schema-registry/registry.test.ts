@@ -103,7 +103,7 @@ describe('a decoder', () => {
   });
 });
 
-describe("fields of the writer that our schema does not have", () => {
+describe('fields of the writer that our schema does not have', () => {
   const COLOUR = { name: 'colour', type: ['null', 'string'], default: null };
   const wider = { ...ORDER, fields: [...ORDER.fields, COLOUR] };
 

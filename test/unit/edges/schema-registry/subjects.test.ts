@@ -101,7 +101,7 @@ const asksFor = (asked: readonly string[]): readonly string[] =>
   asked.flatMap((line) => /^POST \/compatibility\/subjects\/s\/versions\/(\S+)/.exec(line)?.[1] ?? []);
 
 describe('the compatibility level', () => {
-  test('is the subject\'s own, else the one of all subjects; null where neither can be read', async () => {
+  test("is the subject's own, else the one of all subjects; null where neither can be read", async () => {
     expect(await held([1], level('NONE')).subjects.level('s')).toBe('NONE');
     expect(await held([1]).subjects.level('s')).toBe('BACKWARD');
     expect(await held([1], { global: answer(403, {}) }).subjects.level('s')).toBeNull();

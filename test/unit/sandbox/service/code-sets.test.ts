@@ -12,5 +12,5 @@ test('knows every currency of ISO 4217, as the mapping does, and the units that 
 test('has a rate for every currency that has a minor unit, so that no amount counts as so many euros', () => {
   expect([...DECIMAL_PLACES.keys()].filter((code) => !EURO_RATES.has(code))).toEqual([]);
   expect([...EURO_RATES.keys()].filter((code) => !CURRENCIES.has(code))).toEqual([]);
-  for (const [code, rate] of EURO_RATES) expect(rate, code).toBeGreaterThan(0);
+  expect([...EURO_RATES].filter(([, rate]) => !(rate > 0))).toEqual([]);
 });

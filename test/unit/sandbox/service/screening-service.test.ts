@@ -180,6 +180,10 @@ describe('the interface of the service', () => {
   });
 });
 
+function pendingReview(transId: string): object {
+  return { transId, frgTransId: expect.any(String) as unknown, dueInMs: expect.any(Number) as unknown };
+}
+
 describe('control', () => {
   test('says what is wrong, by the name of the field', async () => {
     const { call } = await start();
@@ -209,12 +213,7 @@ describe('control', () => {
     await post(payment({ trans_id: 't-2', ...review }));
     await post(payment({ trans_id: 't-3', cust_email: 'approve@example.com' }));
     const { json } = await call('GET', '/sandbox/reviews');
-    const of = (transId: string): object => ({
-      transId,
-      frgTransId: expect.any(String) as unknown,
-      dueInMs: expect.any(Number) as unknown,
-    });
-    expect(json).toEqual({ pending: 2, list: [of('t-1'), of('t-2')] });
+    expect(json).toEqual({ pending: 2, list: [pendingReview('t-1'), pendingReview('t-2')] });
     expect(JSON.stringify(json)).toMatch(/"dueInMs":(60000|5\d{4})[,}]/u);
     await call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'good' });
     expect((await call('GET', '/sandbox/reviews')).json).toMatchObject({ pending: 1, list: [{ transId: 't-2' }] });

@@ -3,6 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { dateDefect, timestampDefect } from '../../../../src/sandbox/service/timestamp.ts';
 import { parseRfc3339 } from '../../../../src/screening/rfc3339.ts';
 
+/** Two digits up to `max`, which is one more than there is. */
+function part(max: number): fc.Arbitrary<string> {
+  return fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, '0'));
+}
+
 describe('a timestamp', () => {
   test.each([
     '2026-03-01T09:30:00Z',
@@ -24,8 +29,6 @@ describe('a timestamp', () => {
   });
 
   test('is right here where the connector reads it, and wrong where it does not', () => {
-    const part = (max: number): fc.Arbitrary<string> =>
-      fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, '0'));
     const zones = fc.oneof(
       fc.constantFrom('Z', 'z', ''),
       fc.tuple(part(25), part(61)).map((zone) => `+${zone.join(':')}`),
