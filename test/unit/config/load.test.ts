@@ -333,16 +333,13 @@ describe('values', () => {
     expect(accepted(valid({ SYNC_SCORE_WAIT_MS: '0' })).warnings).toHaveLength(1);
   });
 
-  test.each([
-    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card' }, 1],
-    [{ SYNC_DECLINE_REASON_REQUIRED: 'card', SYNC_CARD_METHODS: 'card' }, 1],
-    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card', SYNC_UNKNOWN_METHOD: 'send' }, 0],
-    [{ SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_DECLINE_REASON_REQUIRED: 'card' }, 0],
-    [{ SYNC_CARD_METHODS: 'card' }, 0],
-  ])('warns where the end of an update depends on what the process remembers: %j', (change, count) => {
-    const { warnings } = accepted(valid(change));
-    expect(warnings).toHaveLength(count);
-    for (const warning of warnings) expect(warning).toMatch(/^SYNC_UNKNOWN_METHOD: .*replay.*=send/);
+  test('warns where the end of an update depends on what the process remembers', () => {
+    const of = (env: Readonly<Record<string, string>>): string => accepted(valid(env)).warnings.join('\n');
+    const byMethod = { SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card' };
+    expect(of(byMethod)).toMatch(/^SYNC_UNKNOWN_METHOD: .*replay.*=send/);
+    expect(of({ SYNC_DECLINE_REASON_REQUIRED: 'card', SYNC_CARD_METHODS: 'card' })).toMatch(/^SYNC_UNKNOWN_METHOD: /);
+    expect(of({ ...byMethod, SYNC_UNKNOWN_METHOD: 'send' })).toBe('');
+    expect(of({ ...byMethod, SYNC_CARD_METHODS: '', SYNC_DECLINE_REASON_REQUIRED: 'card' })).toBe('');
   });
 
   test('reads a secret from its file without the newline at its end, and refuses it given twice', () => {
