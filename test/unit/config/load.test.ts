@@ -360,7 +360,6 @@ describe('values', () => {
     const { config, warnings } = accepted(valid({ WEBHOOK_SECRETS: `k,${SECRET}` }));
     expect(config.webhook.secrets).toEqual(['k', SECRET]);
     expect(warnings).toEqual([expect.stringMatching(/^WEBHOOK_SECRETS: .*24 bytes.*WEBHOOK_SECRETS_FILE/)]);
-    // Bytes count, not letters.
     expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).warnings).toEqual([]);
   });
 
