@@ -61,11 +61,11 @@ export const LETTERS = {
   },
   acq_ref_id_missing: {
     means: 'An approved card payment without acq_ref_id, while chargeback protection is on.',
-    mend: 'Send acq_ref_id with the status approved.',
+    mend: 'Send acq_ref_id with the status approved; with pmt_method, where it was no card. SYNC_UNKNOWN_METHOD=send sends those without pmt_method.',
   },
   decline_reason_missing: {
     means: 'A declined payment with neither issuer_reason_code nor issuer_decline_reason.',
-    mend: 'Send one of the two with the status declined.',
+    mend: 'Send one of the two with the status declined. SYNC_DECLINE_REASON_REQUIRED says of which payments it is asked.',
   },
   transaction_not_scored: {
     means: 'The transaction of this update was refused, so the service knows of nothing to link it to.',

@@ -114,6 +114,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
   commit_failed: {
     rise: 'As `commits_total{result="failed"}`, by the log line `commit_failed`, which has the name of the error.',
   },
+  writer_fields_dropped: null,
   letter_written: {
     rise: 'Records are put aside: look the reason up in docs/codes.md, then `dlq show`. `card_data`: stop the producer. `connector_fault`: report it.',
   },

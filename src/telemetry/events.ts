@@ -168,6 +168,17 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     fields: { error: 'name of the error' },
     counter: { name: 'commit_failures_total', labels: [] },
   },
+  writer_fields_dropped: {
+    level: 'warn',
+    means:
+      'A producer writes fields that our schema of the topic does not have: they are left out of what is sent. Once for each schema id; the records are counted.',
+    fields: {
+      schema: 'id of the writer schema in the registry',
+      fields: 'how many of its fields are left out',
+      names: 'their names, the first ten',
+    },
+    counter: null,
+  },
   letter_written: {
     level: 'warn',
     levels: { field: 'reason', of: { card_data: 'error', connector_fault: 'error' } },

@@ -242,6 +242,16 @@ export const REGISTRY: WrongSection = {
       ],
     },
     {
+      happens: "A producer's schema has fields that the schema of the topic does not have.",
+      events: ['writer_fields_dropped'],
+      does: 'They are left out of what is sent; the record goes out without them. Each schema id is named once, and every such field is counted.',
+      mend: 'Rename the field to a datapoint of the service, or map it (docs/mapping.md). If the service does not know it: nothing.',
+      answers: [],
+      shown: [
+        ['unit/edges/schema-registry/registry', 'are reported once for each schema, and counted with each record'],
+      ],
+    },
+    {
       happens: 'At the start it has not the schemas that are written.',
       faults: ['SCHEMA_MISSING'],
       does: 'The process ends with exit code 2.',

@@ -100,7 +100,7 @@ describe('refusals', () => {
     ['FLOWS', 'scoring,scoring'],
     ['FLOWS', 'scoring,replay'],
     ['WEBHOOK_PATH', 'webhooks'],
-    ['WEBHOOK_SECRETS', 'only-twenty-three-bytes'],
+    ['WEBHOOK_SECRETS', ' , '],
     ['WEBHOOK_SECRETS', `${SECRET},${SECRET},${SECRET},${SECRET}`],
     ['WEBHOOK_SECRETS', `${SECRET}\u0007`],
     ['WEBHOOK_SIGNATURE_FORMS', 'hex,base32'],
@@ -173,7 +173,7 @@ describe('refusals', () => {
   });
 
   test('shows no secret, and nothing that people paste secrets into', () => {
-    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2', SERVICE_USERNAME: 'shop:hunter2' };
+    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2\u0007', SERVICE_USERNAME: 'shop:hunter2' };
     const message = problems(
       valid({ ...bad, SERVICE_BASE_URL: 'https://shop:hunter2@x', SCHEMA_REGISTRY_URL: 'x?hunter2' }),
     );
@@ -284,6 +284,8 @@ describe('values', () => {
         scoreWaitMs: 30_000,
         chargebackProtection: false,
         cardMethods: [],
+        unknownMethod: 'card',
+        declineReasonRequired: 'always',
         reasonCodes: null,
         exemptionAsArray: false,
       },
@@ -332,6 +334,15 @@ describe('values', () => {
     expect(accepted(valid({ SYNC_SCORE_WAIT_MS: '0' })).warnings).toHaveLength(1);
   });
 
+  test('warns where the end of an update depends on what the process remembers', () => {
+    const of = (env: Readonly<Record<string, string>>): string => accepted(valid(env)).warnings.join('\n');
+    const byMethod = { SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card' };
+    expect(of(byMethod)).toMatch(/^SYNC_UNKNOWN_METHOD: .*replay.*=send/);
+    expect(of({ SYNC_DECLINE_REASON_REQUIRED: 'card', SYNC_CARD_METHODS: 'card' })).toMatch(/^SYNC_UNKNOWN_METHOD: /);
+    expect(of({ ...byMethod, SYNC_UNKNOWN_METHOD: 'send' })).toBe('');
+    expect(of({ ...byMethod, SYNC_CARD_METHODS: '', SYNC_DECLINE_REASON_REQUIRED: 'card' })).toBe('');
+  });
+
   test('reads a secret from its file without the newline at its end, and refuses it given twice', () => {
     const files = { '/run/pw': `${PASSWORD}\n`, '/run/keys': `${SECRET}-new\n\n${SECRET}\r\n` };
     const env = valid({ SERVICE_PASSWORD: undefined, SERVICE_PASSWORD_FILE: '/run/pw' });
@@ -346,8 +357,11 @@ describe('values', () => {
     expect(accepted(valid({ SERVICE_PASSWORD: ' #ä"$ ' })).config.service.password).toBe(' #ä"$ ');
   });
 
-  test('counts the bytes of a webhook secret, not its letters', () => {
-    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).config.webhook.secrets).toEqual(['ä'.repeat(12)]);
+  test('warns of a webhook secret below 24 bytes and takes it, for the service chooses it', () => {
+    const { config, warnings } = accepted(valid({ WEBHOOK_SECRETS: `k,${SECRET}` }));
+    expect(config.webhook.secrets).toEqual(['k', SECRET]);
+    expect(warnings).toEqual([expect.stringMatching(/^WEBHOOK_SECRETS: .*24 bytes.*WEBHOOK_SECRETS_FILE/)]);
+    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).warnings).toEqual([]);
   });
 
   test('takes an empty TOPIC_SCORES for no score records, and an empty text elsewhere for not given', () => {
