@@ -187,12 +187,11 @@ function createScoring(parts: WireParts, { api, alignment, gate }: Shared): Scor
 }
 
 function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlow {
-  const { config, mapping, clock, draw, emit } = parts;
+  const { config, mapping, clock, emit } = parts;
   const { sync } = config;
   return new SyncFlow({
     api,
     gate,
-    suspicion: config.scoring,
     believesRefusals: parts.believesRefusals ?? false,
     decoder: decoderFor(parts, 'sync', PAYMENT_AUTHORIZED_SCHEMA),
     mapper: mapping.sync,
@@ -213,7 +212,6 @@ function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlo
     guard: createCardGuard(config.cardGuardExempt),
     tracing: parts.tracing ?? undefined,
     clock,
-    draw,
     emit,
   });
 }

@@ -94,7 +94,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   KAFKA_OFFSET_GAP: choice({
     of: ['earliest', 'stop'],
     absent: 'earliest',
-    doc: 'Where the committed offset of a partition is not in the log any more: read on, or hold the partition until somebody has looked. Both say what is missing.',
+    doc: 'Where the log of a partition does not hold the next offset to be read any more: read on, or hold that partition until somebody has looked. Both report what is missing; what was read before goes on either way.',
   }),
   DEAD_LETTER_OFFSETS: list({
     accepts: '`topic:partition:offset`, comma separated',
@@ -218,7 +218,14 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     max: 64 * MIB,
     unit: 'bytes',
     absent: MIB,
-    doc: 'A larger record becomes the dead letter `record_too_large`.',
+    doc: 'A larger record (key, value and headers, as they stand in their batch) becomes the dead letter `record_too_large`, a pointer; its bytes are never held.',
+  }),
+  BATCH_MAX_BYTES: integer({
+    min: MIB,
+    max: 1024 * MIB,
+    unit: 'bytes',
+    absent: 256 * MIB,
+    doc: 'Of a compressed batch that unpacks to more, every record becomes the dead letter `record_too_large`, a pointer. It is unpacked part by part: this bounds work, not memory.',
   }),
   MAPPING_FILE: textFile({
     doc: 'How records of other shapes become datapoints (docs/mapping.md). None: records have the names and values of the service.',

@@ -48,7 +48,7 @@ export interface EventFields {
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
-  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'too_large' | 'invalid' };
+  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'unread' | 'too_large' | 'invalid' };
   flow_broken: { readonly flow: string; readonly error: string };
 
   login: { readonly result: 'ok' | 'refused' | 'failed' };
@@ -71,6 +71,7 @@ export interface EventFields {
   score_trimmed: { readonly dropped: 'extra' | 'signals' };
 
   webhook: { readonly result: WebhookResult; readonly status: number; readonly afterMs: number };
+  webhooks_failed: { readonly result: WebhookResult; readonly webhooks: number };
   webhook_verified: {
     readonly signatureForm: 'hex' | 'base64';
     readonly timestampForm: 'rfc3339' | 'unix_s' | 'unix_ms';

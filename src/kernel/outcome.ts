@@ -29,7 +29,8 @@ export const LETTERS = {
     mend: 'Give the fields compatible types; docs/schemas.md shows which.',
   },
   undecodable: {
-    means: 'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8.',
+    means:
+      'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8. `dlq.detail` is `batch` where the whole batch of the record cannot be unpacked: then the letter is a pointer.',
     mend: "Mend the producer's serializer; then send the payment again.",
   },
   not_an_object: { means: 'The value is JSON, but not an object.', mend: 'Send one object per record.' },
@@ -46,8 +47,9 @@ export const LETTERS = {
     mend: 'Mend the value, or the mapping (docs/mapping.md); `explain` shows what a mapping makes of a record.',
   },
   record_too_large: {
-    means: 'The value is larger than RECORD_MAX_BYTES.',
-    mend: 'Send less, or raise RECORD_MAX_BYTES.',
+    means:
+      'The record is larger than RECORD_MAX_BYTES, its batch unpacks to more than BATCH_MAX_BYTES, or its score cannot be made small enough for Kafka. Always a pointer.',
+    mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES or the `max.message.bytes` of fraud.scores; then send the record at `dlq.source` again.',
   },
   status_unknown: {
     means: 'The update has no status, or one that is not among the seven of the service.',
@@ -192,7 +194,7 @@ export const HOLDS = {
     mend: 'Set KAFKA_START_FROM to earliest, latest or a time, and start again.',
   },
   offset_gap: {
-    means: 'The committed offset of a partition is not in the log any more, and KAFKA_OFFSET_GAP is stop.',
+    means: 'The log of a partition does not hold the next offset to be read any more, and KAFKA_OFFSET_GAP is stop.',
     mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
   },
   dead_letter_topic: {

@@ -7,7 +7,7 @@ import { DeadLetterGuard } from './dead-letter-guard.ts';
 export interface AttributionOptions {
   /** Failures before a record is a suspect, at least 1. */
   readonly maxAttempts: number;
-  /** They must span at least this; a tenth of it while the buffer is at least half full. */
+  /** They must span at least this; a tenth of it while failing records fill at least half of the memory. */
   readonly refuseAfterMs: number;
   /** Of dead letters among all that ends; 1: no guard. */
   readonly maxShare: number;
@@ -19,11 +19,11 @@ export interface AttributionOptions {
 export interface RetryState {
   /** All failures: they make the backoff. */
   readonly failures: number;
-  /** Those that count against the record: all but 429. */
+  /** Those that count against the record: all but 429, and but those of a whole batch. */
   readonly against: number;
   /** When the first of them came, monotonic. */
   readonly sinceMs: number;
-  /** How many first attempts had succeeded and failed by then, its own included. */
+  /** How many first attempts had succeeded and failed by then, its own included; of an accepted batch each record counts. */
   readonly succeededBefore: number;
   readonly failedBefore: number;
 }
@@ -32,12 +32,15 @@ export interface RetryState {
 export interface FailedAttempt extends CallOf {
   /** Before this failure; null: it is the first. */
   readonly state: RetryState | null;
-  /** `refused`: 400, 409, 413, 422. `rate_limited`: 429. `failed`: any other answer, or none. */
-  readonly kind: 'refused' | 'rate_limited' | 'failed';
+  /**
+   * `refused`: by its content (a payment: 400, 409, 413, 422). `rate_limited`: 429. `failed`: any other answer, or none.
+   * `shared`: it failed together with others, or the service fails for everybody, so this says nothing of the record.
+   */
+  readonly kind: 'refused' | 'rate_limited' | 'failed' | 'shared';
   /** From `Retry-After`; null: the service did not say. */
   readonly afterMs: number | null;
-  /** From 0 to 1: how much of what may be kept in memory is in use. */
-  readonly bufferFill: number;
+  /** From 0 to 1: how much of what may be kept in memory is taken by failing records and those behind them. */
+  readonly failingFill: number;
 }
 
 /** Whose fault a failure was. */
@@ -55,7 +58,8 @@ const MIN_OTHERS = 20;
 /** So many of them may have failed. */
 const OTHERS_FAILED_SHARE = 0.05;
 const RECENT_FIRST_ATTEMPTS = 20;
-/** A service that did what it was asked this lately is not to blame for one record. */
+/** Fewer first attempts than this that fail in a row are no sign against the service, nor are more if one succeeded this lately. */
+const FAILED_BY_CHANCE = 3;
 const WORKING_MS = 15_000;
 const REPEATS_SHARE = 0.25;
 /** With fewer calls at once, repeats and untried records take turns. */
@@ -103,7 +107,7 @@ export class Attribution {
     if (call.isFirst && isJudged) {
       const isOk = end.do === 'ok';
       if (isOk) {
-        this.#succeeded += 1;
+        this.#succeeded += Math.max(1, delivered);
         this.#succeededAtMs = nowMs;
       } else this.#failed += 1;
       this.#failedInARow = isOk ? 0 : this.#failedInARow + 1;
@@ -119,7 +123,7 @@ export class Attribution {
     const state = this.#stateAfter(attempt, nowMs);
     const isFailure = attempt.kind === 'failed';
     const isAtOnce = attempt.kind === 'refused' || (isFailure && attempt.isFirst && this.#failingKeys.has(attempt.key));
-    const isAtFault = isAtOnce || (isFailure && this.#isProven(state, attempt.bufferFill, nowMs));
+    const isAtFault = isAtOnce || (isFailure && this.#isProven(state, attempt.failingFill, nowMs));
     if (isAtFault && (isAtOnce ? this.permitsAtOnce(nowMs) : this.guard.permits(nowMs, { free: true }))) {
       if (attempt.kind !== 'refused') this.#remember(attempt.key);
       return { do: 'dead_letter' };
@@ -142,13 +146,13 @@ export class Attribution {
   }
 
   #blame(isAtFault: boolean, nowMs: number): Blame {
-    const isWorking = this.breaker.isClosed && nowMs - this.#succeededAtMs <= WORKING_MS;
-    if (!isWorking) return 'service';
+    const isWorking = this.#failedInARow < FAILED_BY_CHANCE || nowMs - this.#succeededAtMs <= WORKING_MS;
+    if (!this.breaker.isClosed || !isWorking) return 'service';
     return isAtFault && this.guard.isBlocking(nowMs) ? 'guard' : 'record';
   }
 
   #stateAfter({ state, kind }: FailedAttempt, nowMs: number): RetryState {
-    const against = kind === 'rate_limited' ? 0 : 1;
+    const against = kind === 'rate_limited' || kind === 'shared' ? 0 : 1;
     if (state !== null && state.against > 0)
       return { ...state, failures: state.failures + 1, against: state.against + against };
     return {

@@ -123,6 +123,16 @@ export class Gate {
     this.#watchRecovery(end, nowMs);
   }
 
+  /** The records of one call, sent one by one, showed that the service fails for everybody: calls stop. `call`: the last one. */
+  open(call: EndedCall): void {
+    const { attribution, clock } = this.#options;
+    const { end } = call;
+    if (!attribution.breaker.isClosed || (end.do !== 'refused' && end.do !== 'failed')) return;
+    const nowMs = clock.monotonicMs();
+    attribution.breaker.open(end.cause, nowMs);
+    this.#report(nowMs, call);
+  }
+
   /** What becomes of a record whose attempt failed; called after `end`. */
   decide(attempt: FailedAttempt): Decision {
     const nowMs = this.#options.clock.monotonicMs();

@@ -40,8 +40,8 @@ export interface ScreeningApi {
    * `isRepeat`: the same was sent before, so a 401 may be meant for it alone.
    */
   score(body: Buffer, headers?: readonly string[], isRepeat?: boolean): Promise<Exchange>;
-  /** `headers`: those of this batch alone, as above. */
-  sync(body: Buffer, headers?: readonly string[]): Promise<Exchange>;
+  /** `headers`: those of this batch alone, as above. `isRepeat`: some of it was sent before. */
+  sync(body: Buffer, headers?: readonly string[], isRepeat?: boolean): Promise<Exchange>;
 }
 
 /** The session with the service; times are monotonic. */

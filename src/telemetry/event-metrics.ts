@@ -104,7 +104,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       name: 'offset_gap_records_total',
       field: 'missing',
       labels: ['topic', 'why'],
-      means: 'Records (offsets) that are gone and were not read.',
+      means: 'Records (offsets) that are gone and were neither delivered nor dead-lettered.',
       rise: 'As `offset_gaps_total`: how many payments to look for elsewhere and send again.',
     },
   },
@@ -118,7 +118,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
     rise: 'Records are put aside: look the reason up in docs/codes.md, then `dlq show`. `card_data`: stop the producer. `connector_fault`: report it.',
   },
   letter_withheld: {
-    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
+    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `unread`: look the reason up in docs/codes.md. `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
   },
   flow_broken: {
     rise: 'A defect of the connector: report it with the log line `flow_broken`.',
@@ -198,6 +198,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       },
     ],
   },
+  webhooks_failed: null,
   webhook_verified: {
     rise: '`secret="older"` still rises after a rotation: the sender uses the old one. `window="outside"`: look at `webhook_skew_seconds`.',
     histograms: [

@@ -12,7 +12,7 @@ const REASON: LabelValues = {
   like: new RegExp(`^(|${REASONS.map((code) => code.replace('<code>', String.raw`[1-5]\d\d`)).join('|')})$`),
   what: 'empty: none; why the record became a dead letter or was skipped: a code of codes.md',
 };
-const WHY: readonly string[] = ['card_data', 'too_large', 'invalid'];
+const WHY: readonly string[] = ['card_data', 'unread', 'too_large', 'invalid'];
 
 /** What each label of ours holds, wherever it occurs; `METRIC.LABEL` goes before it. Nothing from a record is among it. */
 export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
@@ -22,7 +22,7 @@ export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   cause: Object.keys(HOLDS),
   scope: {
     like: /^[\w., -]{1,600}$/,
-    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, or topics that are missing',
+    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, `probe` (a dependency does not answer, whether or not a record waits for it), or topics that are missing',
   },
   topic: TOPIC,
   partition: { like: /^[0-9]{1,10}$/, what: 'a number' },

@@ -93,7 +93,7 @@ export const SERVICE_METRICS: { readonly [N in ServiceMetricName]: ServiceMetric
     type: 'counter',
     labels: ['result'],
     means: 'Requests to the schema registry: `ok`, `not_found`, `refused` (another 4xx), `failed` (5xx, no answer).',
-    rise: '`failed`: records with schemas that are not known yet wait. `refused`: check SCHEMA_REGISTRY_USERNAME and the password. A steady rate of `ok`: every record names another schema, look at the producers.',
+    rise: '`failed`: records with schemas that are not known yet wait. `refused`: check SCHEMA_REGISTRY_USERNAME and the password. `ok` steadily above 0.25 a second, which is the probes: records name one schema after another, look at the producers.',
     samples: ({ registry }) => {
       const counts: Record<Gist, number> = { ok: 0, not_found: 0, refused: 0, failed: 0 };
       for (const { ends } of registry) for (const [end, { count }] of ends) counts[gistOf(end)] += count;

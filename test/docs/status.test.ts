@@ -17,12 +17,13 @@ function wholeReport(): HealthReport {
   const health = new Health({
     version: '1.2.3',
     account: 'shop',
-    flows: new Set(['scoring']),
+    flows: new Set(['scoring', 'reviews']),
     clock,
     status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } } }),
     gates: () => [gate.report()],
   });
   health.emit('hold_started', { cause: 'kafka', scope: 'group', error: '' });
+  health.emit('webhook', { result: 'bad_signature', status: 401, afterMs: 1 });
   return JSON.parse(JSON.stringify(health.status())) as HealthReport;
 }
 

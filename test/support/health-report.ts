@@ -25,6 +25,7 @@ export function healthReport(over: Partial<HealthReport> = {}): HealthReport {
         waits: [],
       },
     ],
+    reviews: null,
     gates: [
       {
         flow: 'scoring',

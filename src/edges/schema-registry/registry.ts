@@ -17,6 +17,8 @@ export interface SchemaRegistryEdge extends Schemas, Subjects {
   encoder<T>(schema: object, id: SchemaId): ValueEncoder<T>;
   /** What was asked of the registry, by kind of request. */
   exchanges(): readonly ExchangeReport[];
+  /** Whether it answers, by one GET: null, or the name of why not (`timeout`, `status_503`). Never rejects. */
+  probe(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createSchemaRegistry(settings: RegistrySettings, deps: { readonl
       return { encode };
     },
     exchanges: () => transport.exchanges(),
+    probe: async () => await probe(transport, own),
     close: async () => {
       await transport.close();
     },
@@ -89,4 +92,12 @@ async function isWell(transport: RegistryTransport, own: ReadonlySet<SchemaId>):
   if (own.size > 0) return true;
   const answer = await transport.request('GET', '/subjects');
   return answer.do === 'answer' && answer.status === 200 && Array.isArray(answer.body) && answer.body.length > 0;
+}
+
+/** A small answer: a schema of ours or, where we write none, the kinds of schemas there are. Whatever is not a failure of the server is an answer. */
+async function probe(transport: RegistryTransport, own: ReadonlySet<SchemaId>): Promise<string | null> {
+  const [id] = own;
+  const answer = await transport.request('GET', id === undefined ? '/schemas/types' : `/schemas/ids/${id}`);
+  if (answer.do === 'failed') return answer.error;
+  return answer.status < 500 ? null : `status_${String(answer.status)}`;
 }

@@ -39,6 +39,7 @@ const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 /** What is asked of a registry, with names for what changes; what is none of these counts as the last. */
 const TEMPLATES: readonly (readonly [RegExp, string])[] = [
   [/^\/schemas\/ids\//, '/schemas/ids/{id}'],
+  [/^\/schemas\/types$/, '/schemas/types'],
   [/^\/subjects\/[^/]+\/versions/, '/subjects/{subject}/versions'],
   [/^\/subjects\/[^/]+$/, '/subjects/{subject}'],
   [/^\/subjects$/, '/subjects'],

@@ -78,8 +78,8 @@ class Client implements ScreeningApiEdge {
     return this.#exchange(this.#scoring, body, headers, isRepeat);
   }
 
-  sync(body: Buffer, headers: readonly string[] | null = null): Promise<Exchange> {
-    return this.#exchange(this.#sync, body, headers, false);
+  sync(body: Buffer, headers: readonly string[] | null = null, isRepeat = false): Promise<Exchange> {
+    return this.#exchange(this.#sync, body, headers, isRepeat);
   }
 
   async login(): Promise<LoginResult> {

@@ -1,10 +1,9 @@
 /** What an exchange means for the updates that were sent in it (spec: Sync status update; Errors). */
 import { isUtf8 } from 'node:buffer';
 import { type HoldCause, type LetterCode } from '../../kernel/outcome.ts';
-import { type CallEnd, toSessionEnd } from '../../resilience/breaker.ts';
+import { type CallEnd, type FailureCause, toSessionEnd } from '../../resilience/breaker.ts';
 import { type Exchange } from '../../resilience/ports.ts';
-import { judgeSync } from '../../screening/verdict.ts';
-import { type TroubleKind } from './trouble.ts';
+import { isAccessFailure, judgeSync, type Verdict } from '../../screening/verdict.ts';
 
 /** Where an answer has a shape that nobody has described. */
 export type UnknownPart = 'body' | 'top_level' | 'update';
@@ -17,32 +16,31 @@ export type BatchAnswer =
       readonly rejected: ReadonlyMap<string, string | null>;
       readonly unknown: ReadonlySet<UnknownPart>;
     }
+  | Failure
   | {
-      readonly do: 'refused';
-      readonly status: number;
-      readonly reason: LetterCode;
-      readonly serviceError: string | null;
-    }
-  | Later;
+      /** There was no session, or the right to write was gone: it says nothing of the updates. */
+      readonly do: 'unsent';
+      readonly why: HoldCause;
+      readonly forMs: number;
+      readonly end: CallEnd;
+    };
 
-/** Nothing of it is decided; it is sent again. */
-export interface Later {
-  readonly do: 'later';
-  /** 0: there was no answer. */
-  readonly status: number;
-  readonly why: HoldCause;
-  /** Null: by backoff. */
+/** No acceptance. Whether it is one update's doing or the service's, this answer alone does not tell. */
+export interface Failure {
+  readonly do: 'failed';
+  /** Null: there was no answer. */
+  readonly status: number | null;
+  readonly verdict: Exclude<Verdict['do'], 'done'>;
+  /** Of the dead letter, if an update turns out to be at fault. */
+  readonly reason: LetterCode;
+  /** What is to blame if it is none of the updates. */
+  readonly cause: FailureCause;
+  /** False: no connection was made, so no update can have to do with it. */
+  readonly wasSent: boolean;
+  /** From `Retry-After`; null: the service did not say. */
   readonly afterMs: number | null;
-  /** True: not before `afterMs`, whatever the attempt. */
-  readonly fixed: boolean;
-  /** What may be one update's doing; null: it speaks of the service, or of us. */
-  readonly trouble: TroubleKind | null;
   /** The service's text; null: none. */
   readonly serviceError: string | null;
-  /** What it says of the service's health. */
-  readonly health: CallEnd;
-  /** What went wrong, by name: `timeout`, `status_503`; empty: nothing was sent. */
-  readonly error: string;
 }
 
 /** How long an update waits after the fence was found closed: heartbeats come more often than that. */
@@ -54,17 +52,21 @@ const SERVICE_ERROR_CHARACTERS = 4096;
 export function readAnswer(exchange: Exchange, ids: ReadonlySet<string>): BatchAnswer {
   switch (exchange.do) {
     case 'fenced':
-      return { ...later(0, 'kafka', FENCED_MS), fixed: true, health: 'void' };
+      return { do: 'unsent', why: 'kafka', forMs: FENCED_MS, end: { do: 'void' } };
     case 'no_session':
-      return { ...later(0, exchange.why, exchange.retryMs), fixed: true, health: toSessionEnd(exchange.why) };
+      return { do: 'unsent', why: exchange.why, forMs: exchange.retryMs, end: toSessionEnd(exchange.why) };
     case 'failed':
-      // An answer beyond every bound is not one of this service.
-      return exchange.why === 'oversized'
-        ? { ...later(0, 'service_refuses', null), error: exchange.why }
-        : { ...later(0, 'service_down', null, exchange.why === 'timeout' ? 'timeout' : null), error: exchange.why };
+      return judgeSilence(exchange);
     case 'answer':
       return judge(exchange, ids);
   }
+}
+
+/** An update that the service refused under its id. */
+export function toRejection(status: number, serviceError: string | null): Failure {
+  const reason = 'rejected_by_service';
+  const base = { status, verdict: 'refused', reason, cause: 'service_refuses' } as const;
+  return { do: 'failed', ...base, wasSent: true, afterMs: null, serviceError };
 }
 
 function judge(
@@ -75,31 +77,26 @@ function judge(
   const answer = isObject(parsed) ? parsed : {};
   // Where an update has the id `error_msg`, the key speaks of that update.
   const errorMessage = ids.has('error_msg') ? null : errorText(answer);
-  const verdict = judgeSync({ status, retryAfterMs, errorMessage });
-  switch (verdict.do) {
-    case 'done':
-      return { do: 'accepted', status, ...readUpdates(parsed, ids) };
-    case 'refuse':
-      return { do: 'refused', status, reason: verdict.why, serviceError: errorMessage };
-    case 'retry':
-      return { ...later(status, 'service_down', verdict.afterMs, verdict.counts), serviceError: errorMessage };
-    case 'hold':
-      return later(status, 'service_refuses', null);
-  }
+  const verdict = judgeSync({ status, errorMessage });
+  if (verdict.do === 'done') return { do: 'accepted', status, ...readUpdates(parsed, ids) };
+  return {
+    do: 'failed',
+    status,
+    verdict: verdict.do,
+    reason: verdict.why,
+    cause: isAccessFailure(status) ? 'service_refuses' : 'service_down',
+    wasSent: true,
+    afterMs: retryAfterMs,
+    serviceError: errorMessage,
+  };
 }
 
-function later(status: number, why: HoldCause, afterMs: number | null, trouble: TroubleKind | null = null): Later {
-  return {
-    do: 'later',
-    status,
-    why,
-    afterMs,
-    fixed: false,
-    trouble,
-    serviceError: null,
-    health: why === 'service_refuses' ? 'hold' : 'failed',
-    error: status === 0 ? '' : `status_${String(status)}`,
-  };
+function judgeSilence({ why, ambiguous }: Extract<Exchange, { do: 'failed' }>): Failure {
+  const base = { do: 'failed', status: null, verdict: 'open', afterMs: null, serviceError: null } as const;
+  // An answer beyond every bound is no answer of this service.
+  if (why === 'oversized') return { ...base, reason: 'unusable_answer', cause: 'service_refuses', wasSent: true };
+  const reason = why === 'timeout' ? 'timed_out' : 'connection_failed';
+  return { ...base, reason, cause: 'service_down', wasSent: ambiguous };
 }
 
 function readUpdates(

@@ -2,9 +2,11 @@ import { type Tenure } from '../../engine/ports.ts';
 import { type ClosedBy } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type HoldCause, type Letter } from '../../kernel/outcome.ts';
+import { type RecordPosition } from '../../kernel/position.ts';
 import { type TraceContext } from '../../kernel/trace-context.ts';
+import { repeatRoom } from '../../resilience/attribution.ts';
 import { bodyBytes } from './body.ts';
-import { type Trouble } from './trouble.ts';
+import { type UpdateState } from './search.ts';
 
 /** No service is so strict: below this a refusal for size is about one update. */
 const LEAST_BYTES = 1_024;
@@ -19,14 +21,10 @@ export type UpdateEnd =
       /** Not decided. */
       readonly do: 'later';
       readonly why: HoldCause;
-      readonly afterMs: number | null;
-      /** Such a wait is not shortened by chance. */
-      readonly fixed: boolean;
-      /** How long it should wait at least, whatever else is said. */
-      readonly restMs?: number;
-      /** What it has been through now; absent: what it had been before. */
-      readonly trouble?: Trouble;
-      /** What went wrong, by name; empty or absent: not known. */
+      readonly forMs: number;
+      /** Absent: as before. */
+      readonly state?: UpdateState;
+      /** What went wrong with it, by name; empty or absent: not known. */
       readonly error?: string;
     }
   | { readonly do: 'release' };
@@ -36,7 +34,8 @@ export interface Sendable {
   readonly transId: string;
   readonly fragment: Buffer;
   readonly tenure: Tenure;
-  readonly trouble: Trouble;
+  readonly record: RecordPosition;
+  readonly state: UpdateState;
   /** Where it is in a trace that is told; null or absent: in none. */
   readonly trace?: TraceContext | null;
 }
@@ -70,6 +69,8 @@ export interface BatchesOptions {
   readonly send: (batch: ClosedBatch) => Promise<void>;
   /** Whether a batch may be sent now; asked again by `pump`. */
   readonly maySend: () => boolean;
+  /** Whether what may be sent now is a probe: one update. */
+  readonly isProbing: () => boolean;
   /** An id has left its batch. */
   readonly onFreed: (transId: string) => void;
   /** `due` has changed outside of a call. */
@@ -80,11 +81,14 @@ interface Pending extends Member {
   fail(error: unknown): void;
 }
 
+type Closed = Pick<ClosedBatch, 'closedBy' | 'openedMs'> & { readonly members: readonly Pending[] };
+
 /**
- * Gathers updates into batches and sends a bounded number of them at once, while they may be sent. No id is ever in two batches, or twice in
- * one, between its `add` and its end. Owns no timer: the age is looked at in `tick`.
+ * Gathers updates into batches and sends a bounded number of them at once, while they may be sent. No id is ever in two
+ * batches, or twice in one, between its `add` and its end. Owns no timer: the age is looked at in `tick`.
  *
- * A batch is open (taking updates), then ready (closed, waiting for a place in flight), then in flight.
+ * A batch is open (taking updates), then ready (closed, waiting for a place in flight), then in flight. An update that
+ * was found to be what fails is a ready batch of its own at once; such batches leave three quarters of the places to others.
  */
 export class Batches {
   readonly #options: BatchesOptions;
@@ -94,10 +98,13 @@ export class Batches {
   #open: Pending[] = [];
   #openBytes = 0;
   #openSinceMs = 0;
-  /** How many updates the open batch may hold. */
-  #openMost: number;
-  #ready: (Pick<ClosedBatch, 'closedBy' | 'openedMs'> & { readonly members: readonly Pending[] })[] = [];
+  #ready: Closed[] = [];
+  /** Ready batches of one update that goes alone. */
+  #lone: Closed[] = [];
   #inFlight = 0;
+  #loneInFlight = 0;
+  /** Whether the batch that was sent last was of an update that goes alone. */
+  #loneWasLast = false;
   #joins = 0;
   #isStopping = false;
   /** Of a body; lower for a while after the service has refused one as too large. */
@@ -107,7 +114,6 @@ export class Batches {
     this.#options = options;
     this.#limits = options.limits;
     this.#maxBytes = options.limits.maxBytes;
-    this.#openMost = options.limits.maxRecords;
   }
 
   /** Whether an update of this id is open, ready or in flight. One of a lost partition is put out first, unless its bytes are under way. */
@@ -122,6 +128,11 @@ export class Batches {
     return (this.#limits.inFlight + 1) * this.#limits.maxRecords - this.#updates.size;
   }
 
+  /** How many more updates that go alone are taken before one has to end. */
+  get loneRoom(): number {
+    return this.#loneRoom(this.#limits.inFlight, false) - this.#lone.length;
+  }
+
   /** Adds to the open batch; resolves with what became of the update. Its id must not be held. */
   async add(update: Sendable, nowMs: number): Promise<UpdateEnd> {
     return await new Promise<UpdateEnd>((resolve, reject) => {
@@ -129,14 +140,15 @@ export class Batches {
     });
   }
 
-  /** Whether a batch is ready, has a place in flight, and may not be sent. */
+  /** Whether something is ready, has a place in flight, and may not be sent. */
   get isHeldBack(): boolean {
-    return this.#ready.length > 0 && this.#inFlight < this.#limits.inFlight;
+    const ready = this.#options.isProbing() ? this.unsent : this.#ready.length + this.#lone.length;
+    return ready > 0 && this.#inFlight < this.#limits.inFlight;
   }
 
   /** How many updates are in no batch under way. */
   get unsent(): number {
-    return this.#ready.reduce((sum, { members }) => sum + members.length, this.#open.length);
+    return this.#ready.reduce((sum, { members }) => sum + members.length, this.#open.length + this.#lone.length);
   }
 
   /** When `tick` has to be called next; null: not before something changes. */
@@ -153,10 +165,13 @@ export class Batches {
 
   /** Sends what is ready, if it may be sent now. */
   pump(): void {
-    while (this.#inFlight < this.#limits.inFlight && this.#ready.length > 0 && this.#options.maySend())
-      this.#sendNext();
+    while (this.isHeldBack && this.#options.maySend()) {
+      const next = this.#options.isProbing() ? this.#takeProbe() : this.#takeNext();
+      if (next === undefined) break;
+      this.#start(next);
+    }
     // Nobody waits for a service that is ill: what is given back is sent after the next start.
-    if (this.#isStopping && this.#inFlight === 0 && this.#ready.length > 0) this.release();
+    if (this.#isStopping && this.#inFlight === 0 && this.#ready.length + this.#lone.length > 0) this.release();
   }
 
   /** Sends what is open, now or as soon as there is a place in flight; gives back what may not be sent. */
@@ -180,26 +195,22 @@ export class Batches {
   /** Gives back what is not under way; what is ends by itself, without further calls. */
   release(): void {
     this.#joins += 1;
-    const unsent = [...this.#ready.flatMap((batch) => batch.members), ...this.#open];
+    const unsent = this.#unsent();
     this.#ready = [];
+    this.#lone = [];
     this.#empty();
     for (const member of unsent) member.end({ do: 'release' });
   }
 
   #toPending(update: Sendable, resolve: (end: UpdateEnd) => void, reject: (error: unknown) => void): Pending {
-    const { transId, fragment, tenure, trouble, trace = null } = update;
     const leave = (then: () => void): void => {
-      if (this.#updates.get(transId) !== pending) return;
-      this.#updates.delete(transId);
+      if (this.#updates.get(update.transId) !== pending) return;
+      this.#updates.delete(update.transId);
       then();
-      this.#options.onFreed(transId);
+      this.#options.onFreed(update.transId);
     };
     const pending: Pending = {
-      transId,
-      fragment,
-      tenure,
-      trouble,
-      trace,
+      ...update,
       end: (end) => {
         leave(() => {
           resolve(end);
@@ -215,23 +226,30 @@ export class Batches {
   }
 
   #enter(member: Pending, nowMs: number): void {
+    this.#updates.set(member.transId, member);
+    if (isAlone(member)) {
+      this.#lone.push({ members: [member], closedBy: 'records', openedMs: nowMs });
+      this.pump();
+      return;
+    }
     const { length } = member.fragment;
     const maxBytes = this.#maxBytes;
     if (bodyBytes(this.#open.length + 1, this.#openBytes + length) > maxBytes) this.#close('bytes');
-    if (this.#open.length >= Math.min(this.#openMost, member.trouble.mates)) this.#close('records');
     if (this.#open.length === 0) this.#openSinceMs = nowMs;
-    this.#updates.set(member.transId, member);
     this.#open.push(member);
-    this.#openMost = Math.min(this.#openMost, member.trouble.mates);
     this.#openBytes += length;
-    if (this.#open.length >= this.#openMost) this.#close('records');
+    if (this.#open.length >= this.#limits.maxRecords) this.#close('records');
     else if (bodyBytes(this.#open.length, this.#openBytes) >= maxBytes) this.#close('bytes');
+    else if (this.#options.isProbing()) this.pump();
   }
 
   #empty(): void {
     this.#open = [];
     this.#openBytes = 0;
-    this.#openMost = this.#limits.maxRecords;
+  }
+
+  #unsent(): readonly Pending[] {
+    return [...this.#lone, ...this.#ready].flatMap(({ members }) => members).concat(this.#open);
   }
 
   /** Takes an update out of the open batch or a ready one; false: its bytes may be under way. */
@@ -242,10 +260,12 @@ export class Batches {
       this.#openBytes -= member.fragment.length;
       return true;
     }
-    const index = this.#ready.findIndex((batch) => batch.members.includes(member));
-    const batch = this.#ready[index];
+    const batches = isAlone(member) ? this.#lone : this.#ready;
+    const index = batches.findIndex(({ members }) => members.includes(member));
+    const batch = batches[index];
     if (batch === undefined) return false;
-    this.#ready[index] = { ...batch, members: batch.members.filter((other) => other !== member) };
+    const members = batch.members.filter((other) => other !== member);
+    batches.splice(index, 1, ...(members.length === 0 ? [] : [{ ...batch, members }]));
     return true;
   }
 
@@ -256,17 +276,40 @@ export class Batches {
     this.pump();
   }
 
-  #sendNext(): void {
-    const next = this.#ready.shift();
-    if (next === undefined) return;
-    const members = next.members.filter((member) => member.tenure.phase !== 'lost');
-    for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
-    if (members.length === 0) return;
-    this.#inFlight += 1;
-    void this.#send({ ...next, members });
+  #takeNext(): Closed | undefined {
+    const othersWait = this.#ready.length + this.#open.length > 0;
+    const free = this.#limits.inFlight - this.#inFlight;
+    const isLone = this.#lone.length > 0 && this.#loneRoom(free, this.#loneWasLast && othersWait) > 0;
+    return isLone ? this.#lone.shift() : this.#ready.shift();
   }
 
-  async #send(batch: Omit<ClosedBatch, 'mayGoOn'> & { readonly members: readonly Pending[] }): Promise<void> {
+  /** The update that failed least often, the newest of those: it is the least likely to have a part in what fails. */
+  #takeProbe(): Closed | undefined {
+    let probe: Pending | undefined;
+    for (const member of this.#unsent()) if (failures(member) <= failures(probe)) probe = member;
+    if (probe === undefined || !this.#takeOut(probe)) return undefined;
+    return { members: [probe], closedBy: 'records', openedMs: this.#openSinceMs };
+  }
+
+  /** How many updates that go alone may be sent: others may come at any moment, and find their places taken for a whole time-out. */
+  #loneRoom(free: number, repeatWasLast: boolean): number {
+    const { inFlight: limit } = this.#limits;
+    return repeatRoom({ free, limit, repeatsRunning: this.#loneInFlight, untriedWaits: true, repeatWasLast });
+  }
+
+  #start(next: Closed): void {
+    const members = next.members.filter(({ tenure }) => tenure.phase !== 'lost');
+    for (const member of next.members) if (!members.includes(member)) member.end({ do: 'release' });
+    const [first] = members;
+    if (first === undefined) return;
+    const lone = isAlone(first) ? 1 : 0;
+    this.#inFlight += 1;
+    this.#loneInFlight += lone;
+    this.#loneWasLast = lone === 1;
+    void this.#send({ ...next, members }, lone);
+  }
+
+  async #send(batch: Closed, lone: number): Promise<void> {
     const { members } = batch;
     const joins = this.#joins;
     try {
@@ -277,7 +320,16 @@ export class Batches {
       for (const member of members) member.fail(error);
     }
     this.#inFlight -= 1;
+    this.#loneInFlight -= lone;
     this.pump();
     this.#options.onChanged();
   }
+}
+
+function failures(member: Pending | undefined): number {
+  return member === undefined ? Infinity : (member.state.retry?.failures ?? 0);
+}
+
+function isAlone({ state }: Sendable): boolean {
+  return state.aloneAt !== null;
 }

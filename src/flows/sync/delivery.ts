@@ -1,23 +1,32 @@
-import { type Clock, earliest } from '../../kernel/clock.ts';
+import { type Clock } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { type Letter } from '../../kernel/outcome.ts';
+import { type RecordPosition } from '../../kernel/position.ts';
 import { withTraceparent } from '../../kernel/trace-context.ts';
-import { type CallEnd, NO_TRACING, type Tracing } from '../../kernel/tracing.ts';
-import { type Gate } from '../../resilience/gate.ts';
+import { NO_TRACING, type Tracing } from '../../kernel/tracing.ts';
+import { type FailedAttempt } from '../../resilience/attribution.ts';
+import { type CallEnd } from '../../resilience/breaker.ts';
+import { type EndedCall, type Gate } from '../../resilience/gate.ts';
 import { type Exchange, type ScreeningApi } from '../../resilience/ports.ts';
-import { isAtFault, type SuspicionLimits } from '../../resilience/suspicion.ts';
-import { type BatchAnswer, type Later, readAnswer } from './answer.ts';
+import { type BatchAnswer, type Failure, readAnswer, toRejection } from './answer.ts';
 import { type BatchLimits, type ClosedBatch, type Member, type UpdateEnd } from './batch.ts';
-import { partAccepted, partRefused, wholeBatch, type Bisection } from './bisect.ts';
 import { toBody } from './body.ts';
-import { troubleAfter } from './trouble.ts';
+import {
+  type Culprit,
+  givenUp,
+  isProven,
+  isRefused,
+  isServiceAtFault,
+  partAccepted,
+  partFailed,
+  type Search,
+  wholeBatch,
+} from './search.ts';
 
 export interface DeliveryOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
-  /** Whether calls may go out now; asked before a batch, not between its parts. */
-  readonly gate: Pick<Gate, 'room' | 'roomMs' | 'begin' | 'end' | 'delivered' | 'refused' | 'letter' | 'why'>;
-  /** When an update that is always answered with 500 or `error_msg` is refused. */
-  readonly suspicion: SuspicionLimits;
+  /** Whether calls may go out now; asked before a batch. */
+  readonly gate: Pick<Gate, 'room' | 'dueMs' | 'begin' | 'end' | 'open' | 'decide' | 'permitsDeadLetter' | 'why'>;
   /**
    * True: a refusal is the update's own fault also where nothing else was accepted, for updates that were refused before.
    * Default false.
@@ -29,48 +38,45 @@ export interface DeliveryOptions {
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly emit: Emit;
+  /** From 0 to 1: how much of what may be kept in memory is in use. */
+  readonly failingFill: (at: RecordPosition) => number;
   /** A body of so many bytes was refused as too large. */
   readonly onTooLarge: (bytes: number) => void;
-  /** A batch was accepted; `endedHold`: the first after everything was refused alike. */
-  readonly onAccepted: (endedHold: boolean) => void;
+  /** A batch, or a part of one, was accepted. */
+  readonly onAccepted: () => void;
 }
 
-/** How long after an acceptance a refusal is believed to be the record's own fault. */
-const TRUST_MS = 60_000;
-const REFUSED_WAIT_MS = 30_000;
-/** Of a probe: so many culprits before anything is accepted are more likely a service that became well meanwhile. */
-const CULPRITS_DOUBTED = 10;
-const REFUSED_ALIKE: UpdateEnd = { do: 'later', why: 'service_refuses', afterMs: REFUSED_WAIT_MS, fixed: true };
-/** Records behind the floodgate are asked again when it opens; this is for one that is missed. */
-const FLOODED: UpdateEnd = { do: 'later', why: 'floodgate', afterMs: 45_000, fixed: true };
-
+/** What waits for the service is tried again at least this often: it is the longest time between two probes, too. */
+const SERVICE_MAX_MS = 8_000;
 const LOST_THREAD: ReadonlySet<number> = new Set([500, 502, 504]);
+const CAUSES = { record: 'record_failing', guard: 'dead_letter_guard' } as const;
+const RELEASE: UpdateEnd = { do: 'release' };
 
-type Release = Extract<UpdateEnd, { do: 'release' }>;
-const RELEASE: Release = { do: 'release' };
-
-type Refused = Extract<BatchAnswer, { do: 'refused' }>;
 type Accepted = Extract<BatchAnswer, { do: 'accepted' }>;
-/** `restMs`: from the gate. */
-type Unanswered = Later & { readonly restMs: number };
+
+/** One PATCH that was answered, or not. */
+interface Patched {
+  readonly answer: BatchAnswer;
+  readonly call: EndedCall;
+  /** Its place in the order of all calls. */
+  readonly order: number;
+}
 
 /**
- * Delivers a batch: one PATCH, or as many as it takes to find what is refused in it (400, 413, 422). A refusal becomes a
- * letter only while the service accepts others: in the same batch, or in the last minute. Where it refuses everything
- * alike, its own state is the more likely cause, and the updates wait; every 30 s one batch goes out to see, and is
- * searched; the first acceptance ends that.
+ * Delivers a batch: one PATCH, or as many as it takes to find what fails in it. What a search is and whom it finds is
+ * decided in `search.ts`, what becomes of an update that fails by the attribution behind the gate: a refused one is at
+ * fault once another was accepted between its first refusal and its last; any other goes on alone, and is at fault when it has
+ * failed often and long enough while others are accepted.
  */
 export class Delivery {
   /** Updates that are sent again although the PATCH they were in may have been carried out. */
   maybeSent = 0;
   readonly #options: DeliveryOptions;
-  #acceptedAtMs = -Infinity;
-  /** Since everything is refused alike: no batch is sent before this time. */
-  #searchAtMs: number | null = null;
+  /** Calls, in the order of their beginnings. */
+  #begun = 0;
+  #newestAccepted = 0;
   /** When `maySend` was asked last. */
   #askedMs = 0;
-  #succeeded = 0;
-  #failed = 0;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
@@ -79,145 +85,178 @@ export class Delivery {
   /** Whether a batch may be sent now. */
   maySend(): boolean {
     const { clock, gate } = this.#options;
-    const nowMs = (this.#askedMs = clock.monotonicMs());
-    return (this.#searchAtMs === null || nowMs >= this.#searchAtMs) && gate.room(nowMs) > 0;
+    this.#askedMs = clock.monotonicMs();
+    return gate.room(this.#askedMs) > 0;
   }
 
-  /** When `maySend` has to be asked again that said no, probes of the gate apart; null: not before something changes. */
+  /** When `maySend` has to be asked again that said no; null: not before something changes. */
   dueMs(): number | null {
-    const searchAtMs = this.#searchAtMs !== null && this.#askedMs < this.#searchAtMs ? this.#searchAtMs : null;
-    return earliest(searchAtMs, this.#options.gate.roomMs(this.#askedMs));
-  }
-
-  /** Whether everything was refused alike when something was sent last. */
-  get isSearching(): boolean {
-    return this.#searchAtMs !== null;
+    return this.#options.gate.dueMs(this.#askedMs);
   }
 
   /** Ends every member of the batch. PATCHes of one batch follow one another. Never rejects while the API does not. */
   async send(batch: ClosedBatch): Promise<void> {
-    const { members, mayGoOn } = batch;
-    const isProbe = this.#searchAtMs !== null || this.#options.gate.why === 'floodgate';
-    if (this.#searchAtMs !== null) this.#searchAtMs = this.#options.clock.monotonicMs() + REFUSED_WAIT_MS;
-    const letters = new Map<Member, Letter>();
-    let plan = wholeBatch(members);
-    for (let calls = 0; ; calls += 1) {
-      plan = withoutLost(plan);
-      const [part] = plan.parts;
+    const { gate } = this.#options;
+    let search = wholeBatch(batch.members);
+    let failure: Failure | null = null;
+    for (;;) {
+      search = withoutLost(search);
+      const [part] = search.parts;
       if (part === undefined) break;
-      if (calls > 0 && !mayGoOn()) {
-        endAll(plan.parts.flat(), RELEASE);
+      if (failure !== null && !batch.mayGoOn()) {
+        for (const { members } of search.parts) endAll(members, RELEASE);
         break;
       }
-      const answer = await this.#patch(part, batch);
-      if (answer.do === 'later') {
-        // The other parts would meet the same service.
-        this.#endLater(answer, part, letters);
-        endAll(plan.parts.slice(1).flat(), toEnd(answer));
+      // The breaker has opened meanwhile: probes find out when the service works again.
+      if (failure !== null && gate.why !== null) {
+        search = givenUp(search, failure);
+        break;
+      }
+      const patched = await this.#patch(part.members, batch, failure === null);
+      const { answer } = patched;
+      if (answer.do === 'unsent') {
+        const { why, forMs } = answer;
+        for (const { members } of search.parts) endAll(members, { do: 'later', why, forMs });
         break;
       }
       if (answer.do === 'accepted') {
-        if (isProbe && plan.accepted === 0 && letters.size >= CULPRITS_DOUBTED) endDoubted(letters);
-        this.#accept(part, answer, letters);
-        plan = partAccepted(plan);
+        search = partAccepted(search, this.#accept(part.members, answer, patched), this.#calls);
       } else {
-        const [alone, ...others] = part;
-        if (alone !== undefined && others.length === 0) letters.set(alone, toLetter(answer));
-        else this.#options.emit('batch_split', { records: part.length, status: answer.status });
-        plan = partRefused(plan);
+        failure = answer;
+        search = this.#split(search, failure);
       }
+      // Once the breaker is open, nobody is at fault.
+      if (isServiceAtFault(search)) gate.open(patched.call);
     }
-    this.#endRefused(letters, plan.accepted > 0);
+    this.#endUndecided(search);
   }
 
-  async #patch(
-    part: readonly Member[],
-    { closedBy, openedMs }: ClosedBatch,
-  ): Promise<Exclude<BatchAnswer, Later> | Unanswered> {
-    const { gate, clock, api, emit, onTooLarge, limits } = this.#options;
+  #split(search: Search<Member>, failure: Failure): Search<Member> {
+    const [part] = search.parts;
+    const after = partFailed(search, failure, this.#calls);
+    if (part !== undefined && after.parts.length > search.parts.length)
+      this.#options.emit('batch_split', { records: part.members.length, status: failure.status ?? 0 });
+    return after;
+  }
+
+  get #calls(): { readonly begun: number; readonly newestAccepted: number } {
+    return { begun: this.#begun, newestAccepted: this.#newestAccepted };
+  }
+
+  async #patch(part: readonly Member[], { closedBy, openedMs }: ClosedBatch, isWhole: boolean): Promise<Patched> {
+    const { gate, clock, api, emit, onTooLarge, limits, believesRefusals = false } = this.#options;
     const body = toBody(part.map((member) => member.fragment));
     const nowMs = clock.monotonicMs();
+    const order = (this.#begun += 1);
     const pass = gate.begin(nowMs);
-    const call = (this.#options.tracing ?? NO_TRACING).batch(part.map(({ trace = null }) => trace));
-    const exchange = await api.sync(body, withTraceparent(undefined, call.context));
-    const answer = readAnswer(exchange, new Set(part.map((member) => member.transId)));
-    call.end(toCallEnd(answer));
+    const untried = isWhole ? part.find(({ state }) => state.retry === null) : undefined;
+    const trace = (this.#options.tracing ?? NO_TRACING).batch(part.map((member) => member.trace ?? null));
+    const headers = withTraceparent(undefined, trace.context);
+    const isRepeat = !isWhole || part.some(({ state }) => state.retry !== null);
+    const exchange = await api.sync(body, headers, isRepeat);
+    const answer = readAnswer(exchange, new Set(part.map(({ transId }) => transId)));
+    const status = exchange.do === 'answer' ? exchange.status : null;
+    trace.end({ status, error: nameOf(answer) });
     emit('batch_sent', {
       closedBy,
       records: part.length,
       bytes: body.length,
-      status: answer.status,
+      status: status ?? 0,
       fill: Math.max(part.length / limits.maxRecords, body.length / limits.maxBytes),
       lingerMs: Math.round(nowMs - openedMs),
     });
-    const isUndecided = answer.do === 'later';
-    if (isUndecided && mayBeCarriedOut(exchange)) this.maybeSent += part.length;
-    if (!isUndecided) this.#succeeded += 1;
-    else if (answer.health !== 'void') this.#failed += 1;
-    const restMs = gate.end(pass, isUndecided ? answer.health : 'ok', {
-      status: answer.status,
-      afterMs: isUndecided ? answer.afterMs : null,
-      failed: exchange.do === 'failed' ? exchange.why : null,
-    });
-    if (answer.do === 'accepted') gate.delivered(pass, part.length);
-    if (answer.do === 'refused' && answer.reason === 'status_413' && part.length > 1) onTooLarge(body.length);
-    return isUndecided ? { ...answer, restMs } : answer;
+    if (answer.do === 'failed' && mayBeCarriedOut(exchange)) this.maybeSent += part.length;
+    const delivered = answer.do === 'accepted' ? part.length - answer.rejected.size : 0;
+    const [first] = part;
+    const { transId: key = '', record = NOWHERE } = untried ?? first ?? {};
+    const call = {
+      key,
+      // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
+      isFirst: untried !== undefined || (delivered > 0 && first?.state.aloneAt === null),
+      record,
+      end: toCallEnd(answer, delivered, believesRefusals),
+      answer: {
+        status,
+        afterMs: exchange.do === 'answer' ? exchange.retryAfterMs : null,
+        failed: exchange.do === 'failed' ? exchange.why : null,
+      },
+      delivered,
+    };
+    gate.end(pass, call);
+    if (status === 413 && part.length > 1) onTooLarge(body.length);
+    return { answer, call, order };
   }
 
-  #accept(part: readonly Member[], { status, rejected, unknown }: Accepted, letters: Map<Member, Letter>): void {
-    const { clock, emit, onAccepted } = this.#options;
-    this.#acceptedAtMs = clock.monotonicMs();
-    const endedHold = this.#searchAtMs !== null;
-    this.#searchAtMs = null;
+  /** Ends what was accepted; answers what was refused under its id. */
+  #accept(
+    part: readonly Member[],
+    { status, rejected, unknown }: Accepted,
+    { call, order }: Patched,
+  ): readonly Culprit<Member>[] {
+    const { emit, onAccepted } = this.#options;
+    const culprits = part
+      .filter(({ transId }) => rejected.has(transId))
+      .map((member) => ({
+        member,
+        failure: toRejection(status, rejected.get(member.transId) ?? null),
+        // Others of the same call were accepted.
+        isProven: call.delivered > 0 || isProven(member, this.#calls),
+      }));
     for (const field of unknown) emit('answer_unrecognised', { operation: 'sync', field });
-    for (const member of part) {
-      const text = rejected.get(member.transId);
-      if (text === undefined) member.end({ do: 'accepted' });
-      else letters.set(member, toLetter({ reason: 'rejected_by_service', status, serviceError: text }));
+    for (const member of part) if (!rejected.has(member.transId)) member.end({ do: 'accepted' });
+    if (call.delivered > 0) {
+      this.#newestAccepted = Math.max(this.#newestAccepted, order);
+      onAccepted();
     }
-    onAccepted(endedHold);
+    return culprits;
   }
 
-  /** Updates whose PATCH was not decided: they travel in smaller batches while others are accepted, and the one at fault is refused. */
-  #endLater(answer: Unanswered, part: readonly Member[], letters: Map<Member, Letter>): void {
-    const { clock, suspicion } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const { trouble: kind, status } = answer;
-    if (kind === null || !this.#isTrusted(nowMs)) {
-      endAll(part, toEnd(answer));
-      return;
+  #endUndecided(search: Search<Member>): void {
+    const isService = this.#options.gate.why !== null;
+    for (const { member, failure, isProven: isAtFault } of search.culprits) {
+      if (isService) member.end(this.#toEnd(member, failure, 'shared', search));
+      else this.#endCulprit(member, failure, isAtFault, search);
     }
-    const tally = { succeeded: this.#succeeded, failed: this.#failed };
-    for (const member of part) {
-      const trouble = troubleAfter(member.trouble, { kind, size: part.length, tally, nowMs });
-      const isProven = trouble.suspect !== null && isAtFault(trouble.suspect, tally, suspicion, nowMs);
-      if (kind !== 'timeout' && isProven)
-        letters.set(member, toLetter({ reason: kind, status, serviceError: answer.serviceError }));
-      else member.end({ ...toEnd(answer), trouble });
-    }
+    for (const { members, failure } of search.undecided)
+      for (const member of members) member.end(this.#toEnd(member, failure, 'shared', search));
   }
 
-  /** Culprits found while the service accepts others are refused for good; else they wait with the rest. */
-  #endRefused(letters: ReadonlyMap<Member, Letter>, someAccepted: boolean): void {
-    if (letters.size === 0) return;
-    const nowMs = this.#options.clock.monotonicMs();
-    const isProven = someAccepted || this.#options.believesRefusals === true;
-    const isTrusted = isProven || this.#isTrusted(nowMs);
-    if (!isTrusted) this.#searchAtMs = nowMs + REFUSED_WAIT_MS;
-    for (const [member, letter] of letters) member.end(isTrusted ? this.#toEndOf(letter, isProven) : REFUSED_ALIKE);
+  #endCulprit(member: Member, failure: Failure, isAtFault: boolean, search: Search<Member>): void {
+    const { believesRefusals = false, gate } = this.#options;
+    if (believesRefusals && isRefused(failure) && gate.permitsDeadLetter())
+      member.end({ do: 'letter', letter: toLetter(failure) });
+    else member.end(this.#toEnd(member, failure, kindOf(failure, isAtFault), search));
   }
 
-  /** Refusals beside which nothing was accepted count in a row, as those of payments do: a service may refuse everything from one moment on. */
-  #toEndOf(letter: Letter, isProven: boolean): UpdateEnd {
-    const { gate } = this.#options;
-    const may = isProven ? gate.letter() : gate.refused();
-    return may === 'letter' ? { do: 'letter', letter } : FLOODED;
-  }
-
-  #isTrusted(nowMs: number): boolean {
-    return nowMs - this.#acceptedAtMs <= TRUST_MS;
+  /** What becomes of an update that failed: the end, or another try in its time. */
+  #toEnd(member: Member, failure: Failure, kind: FailedAttempt['kind'], search: Search<Member>): UpdateEnd {
+    const { gate, failingFill } = this.#options;
+    const { state, transId: key, record } = member;
+    const isShared = kind === 'shared';
+    const { afterMs, reason, verdict } = failure;
+    const isFirst = !isShared && state.aloneAt === null;
+    const fill = failingFill(record);
+    const decision = gate.decide({ key, isFirst, state: state.retry, kind, afterMs, failingFill: fill });
+    if (decision.do === 'dead_letter') return { do: 'letter', letter: toLetter(failure) };
+    const { forMs, blame, state: retry } = decision;
+    const isService = blame === 'service' || (isShared && verdict === 'rate_limited');
+    return {
+      do: 'later',
+      why: isService ? failure.cause : isShared ? 'batch_open' : CAUSES[blame],
+      forMs: isService && afterMs === null ? Math.min(forMs, SERVICE_MAX_MS) : forMs,
+      state: {
+        retry,
+        failedAt: state.failedAt ?? search.failedAt,
+        // What is refused by its id harms no others.
+        aloneAt: state.aloneAt ?? (isShared || reason === 'rejected_by_service' ? null : this.#begun),
+      },
+      // Of a batch that failed among others that did not, most updates have done nothing wrong.
+      error: isShared && !isService ? '' : reason,
+    };
   }
 }
+
+const NOWHERE: RecordPosition = { topic: '', partition: 0, offset: 0n };
 
 /** Whether the service may have taken it: no answer after it was sent, one that nobody can read, or one of a proxy that lost the thread. */
 function mayBeCarriedOut(exchange: Exchange): boolean {
@@ -225,33 +264,45 @@ function mayBeCarriedOut(exchange: Exchange): boolean {
   return exchange.do === 'answer' && (exchange.status < 300 || LOST_THREAD.has(exchange.status));
 }
 
-function toEnd({ why, afterMs, fixed, restMs, error }: Unanswered): Extract<UpdateEnd, { do: 'later' }> {
-  return { do: 'later', why, afterMs, fixed, restMs, error };
+function toCallEnd(answer: BatchAnswer, delivered: number, believesRefusals: boolean): CallEnd {
+  switch (answer.do) {
+    case 'unsent':
+      return answer.end;
+    case 'accepted':
+      return delivered > 0 || believesRefusals ? { do: 'ok' } : { do: 'refused', cause: 'service_refuses' };
+    case 'failed': {
+      const { verdict, cause } = answer;
+      if (verdict === 'refused') return believesRefusals ? { do: 'ok' } : { do: 'refused', cause };
+      return { do: 'failed', cause };
+    }
+  }
 }
 
-function toCallEnd(answer: BatchAnswer): CallEnd {
-  const status = answer.status === 0 ? null : answer.status;
-  if (answer.do === 'later') return { status, error: answer.trouble ?? answer.why };
-  return { status, error: answer.do === 'refused' ? answer.reason : null };
+function kindOf(failure: Failure, isAtFault: boolean): FailedAttempt['kind'] {
+  if (failure.verdict === 'rate_limited') return 'rate_limited';
+  return isAtFault && isRefused(failure) ? 'refused' : 'failed';
 }
 
-function withoutLost(plan: Bisection<Member>): Bisection<Member> {
-  const parts = plan.parts.map((part) => part.filter((member) => member.tenure.phase !== 'lost'));
-  for (const member of plan.parts.flat()) if (member.tenure.phase === 'lost') member.end(RELEASE);
-  return { ...plan, parts: parts.filter((part) => part.length > 0) };
+function nameOf(answer: BatchAnswer): string | null {
+  return answer.do === 'accepted' ? null : answer.do === 'failed' ? answer.reason : answer.why;
 }
 
-/** They are sent again, and refused for good if that is repeated. */
-function endDoubted(letters: Map<Member, Letter>): void {
-  for (const member of letters.keys()) member.end(REFUSED_ALIKE);
-  letters.clear();
+function withoutLost(search: Search<Member>): Search<Member> {
+  const isLost = ({ tenure }: Member): boolean => tenure.phase === 'lost';
+  const parts = search.parts.map(({ members, depth }) => ({ members: members.filter((one) => !isLost(one)), depth }));
+  for (const { members } of search.parts) endAll(members.filter(isLost), RELEASE);
+  return { ...search, parts: parts.filter(({ members }) => members.length > 0) };
 }
 
 function endAll(members: readonly Member[], end: UpdateEnd): void {
   for (const member of members) member.end(end);
 }
 
-function toLetter({ reason, status, serviceError }: Pick<Refused, 'reason' | 'status' | 'serviceError'>): Letter {
-  const letter = { reason, stage: 'sync', httpStatus: status };
-  return serviceError === null ? letter : { ...letter, serviceError };
+function toLetter({ reason, status, serviceError }: Failure): Letter {
+  return {
+    reason,
+    stage: 'sync',
+    ...(status === null ? {} : { httpStatus: status }),
+    ...(serviceError === null ? {} : { serviceError }),
+  };
 }

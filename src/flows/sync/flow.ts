@@ -7,15 +7,13 @@ import {
   type Step,
   type ValueDecoder,
 } from '../../engine/ports.ts';
-import { type Clock, type Draw, earliest } from '../../kernel/clock.ts';
+import { type Clock, earliest } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { DELIVERED, type HoldCause, type Letter } from '../../kernel/outcome.ts';
 import { type Tracing } from '../../kernel/tracing.ts';
 import { type RecordMapper } from '../../mapping/mapper.ts';
-import { retryWait } from '../../resilience/backoff.ts';
-import { type Gate } from '../../resilience/gate.ts';
+import { type Gate, SERVICE_CAUSES } from '../../resilience/gate.ts';
 import { type ScreeningApi } from '../../resilience/ports.ts';
-import { type SuspicionLimits } from '../../resilience/suspicion.ts';
 import { type CardGuard } from '../../screening/card-guard.ts';
 import { completeUpdate, type UpdateRules, type WireUpdate } from '../../screening/status-update.ts';
 import { type Alignment } from './alignment.ts';
@@ -23,14 +21,12 @@ import { Batches, type BatchLimits, type UpdateEnd } from './batch.ts';
 import { toFragment } from './body.ts';
 import { Delivery } from './delivery.ts';
 import { readUpdate, type Update } from './read.ts';
-import { NO_TROUBLE, type Trouble } from './trouble.ts';
+import { UNTRIED, type UpdateState } from './search.ts';
 
 export interface SyncOptions {
   readonly api: Pick<ScreeningApi, 'sync'>;
   /** Attached to the engine by this flow. */
   readonly gate: Gate;
-  /** When an update that is always answered with 500 or `error_msg` is refused. */
-  readonly suspicion: SuspicionLimits;
   /** True: a refusal is the update's own fault also where nothing else was accepted. Default false. */
   readonly believesRefusals?: boolean;
   /** Of `PaymentAuthorized`. */
@@ -47,14 +43,13 @@ export interface SyncOptions {
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
-  readonly draw: Draw;
   readonly emit: Emit;
 }
 
 /** An update's bytes, made once: a repeat sends the same. */
 export interface UpdateCarry {
   readonly fragment: Buffer;
-  readonly trouble: Trouble;
+  readonly state: UpdateState;
 }
 
 /** How long an update waits when another of its id, from another partition, is under way. */
@@ -81,14 +76,15 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
       onTooLarge: (bytes) => {
         this.#batches.tooLarge(bytes);
       },
-      onAccepted: (endedHold) => {
+      onAccepted: () => {
         this.#batches.fits();
-        if (endedHold) this.#hurry(['service_refuses']);
       },
+      failingFill: ({ topic, partition }) => this.#signals?.failingFill(topic, partition) ?? 0,
     });
     this.#batches = new Batches({
       limits: options.limits,
       maySend: () => this.#delivery.maySend(),
+      isProbing: () => options.gate.why !== null,
       send: async (batch) => {
         await this.#delivery.send(batch);
       },
@@ -109,15 +105,10 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
   attach(signals: EngineSignals): void {
     this.#signals = signals;
     this.#options.alignment.attach(signals);
-    this.#options.gate.attach({
-      recovered: (causes) => {
-        this.#hurry(causes);
-        this.#batches.pump();
-      },
-      probe: (causes) => {
-        signals.hurry(causes, { all: false });
-        this.#batches.pump();
-      },
+    this.#options.gate.attach((causes) => {
+      signals.hurry([...causes, 'batch_open'], SPREAD_MS);
+      signals.changed();
+      this.#batches.pump();
     });
   }
 
@@ -141,42 +132,50 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     return this.#batches.room();
   }
 
-  /** A batch that is under way is not held; one that may not be sent holds all its updates. */
+  /** What was found to fail goes alone, in places of its own; all others keep the order of the log. */
+  isRepeat({ state }: UpdateCarry): boolean {
+    return state.aloneAt !== null;
+  }
+
+  repeatRoom(): number {
+    return Math.min(this.#batches.room(), this.#batches.loneRoom);
+  }
+
+  /** While calls do not go out all updates are held but those under way. */
   heldBack(): number | null {
-    const isHeld = this.#options.gate.why !== null || (this.#batches.isHeldBack && this.#delivery.isSearching);
-    return isHeld ? this.#batches.unsent : null;
+    return this.#options.gate.why === null ? null : this.#batches.unsent;
   }
 
   async run(job: Job<Update, UpdateCarry>): Promise<Step<UpdateCarry>> {
-    const { item, tenure, attempt } = job;
+    const { item, tenure } = job;
     const ready = job.carry ?? this.#prepare(job);
     if ('letter' in ready) return { do: 'dead_letter', letter: ready.letter };
     if (this.#batches.holds(item.transId))
       return { do: 'wait', forMs: SAME_ID_WAIT_MS, why: 'batch_open', carry: ready };
     const trace = job.span?.context ?? null;
-    const sendable = { transId: item.transId, ...ready, tenure, trace };
+    const sendable = { transId: item.transId, ...ready, tenure, record: job.record, trace };
     const end = await this.#batches.add(sendable, this.#options.clock.monotonicMs());
-    return toStep(end, ready, this.#waitMs(end, attempt));
+    return toStep(end, ready);
   }
 
   due(): number | null {
-    const sendMs = this.#batches.isHeldBack ? this.#delivery.dueMs() : null;
-    return earliest(sendMs, earliest(this.#batches.due(), this.#options.gate.probeMs()));
+    const { gate } = this.#options;
+    const sendMs = this.#batches.isHeldBack || gate.why !== null ? this.#delivery.dueMs() : null;
+    return earliest(sendMs, this.#batches.due());
   }
 
   tick(nowMs: number): void {
-    this.#options.gate.tick(nowMs);
+    const { gate } = this.#options;
+    gate.tick(nowMs);
     this.#batches.tick(nowMs);
+    // A probe is due, and all that could be one waits for its time.
+    if (gate.why !== null && this.#batches.unsent === 0 && this.#delivery.maySend())
+      this.#signals?.hurry(SERVICE_CAUSES, 0);
   }
 
   barrier(before: 'stop' | 'join'): void {
     if (before === 'stop') this.#batches.flush();
     else this.#batches.release();
-  }
-
-  #hurry(causes: readonly HoldCause[]): void {
-    this.#signals?.hurry(causes, { all: true, withinMs: SPREAD_MS });
-    this.#signals?.changed();
   }
 
   /** The bytes of an update, with what is known of its scoring call; or its end. */
@@ -189,22 +188,16 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
     if (alignment.isBlind(item, record))
       emit('update_before_score', { waitedMs: clock.monotonicMs() - item.arrivedMs });
     this.#tell(update);
-    return { fragment: toFragment(item.transId, update.fields), trouble: NO_TROUBLE };
+    return { fragment: toFragment(item.transId, update.fields), state: UNTRIED };
   }
 
   #tell({ dropped, notes }: Extract<WireUpdate, { do: 'send' }>): void {
     for (const field of dropped) this.#options.emit('update_field_dropped', { field });
     for (const note of notes) this.#options.emit('update_noted', { note });
   }
-
-  #waitMs(end: UpdateEnd, attempt: number): number {
-    if (end.do !== 'later') return 0;
-    const forMs = end.fixed && end.afterMs !== null ? end.afterMs : retryWait(end.afterMs, attempt, this.#options.draw);
-    return Math.max(forMs, end.restMs ?? 0);
-  }
 }
 
-function toStep(end: UpdateEnd, carry: UpdateCarry, forMs: number): Step<UpdateCarry> {
+function toStep(end: UpdateEnd, carry: UpdateCarry): Step<UpdateCarry> {
   switch (end.do) {
     case 'accepted':
       return DELIVERED;
@@ -213,9 +206,9 @@ function toStep(end: UpdateEnd, carry: UpdateCarry, forMs: number): Step<UpdateC
     case 'later':
       return {
         do: 'wait',
-        forMs,
+        forMs: end.forMs,
         why: end.why,
-        carry: { ...carry, trouble: end.trouble ?? carry.trouble },
+        carry: { ...carry, state: end.state ?? carry.state },
         error: end.error ?? '',
       };
     case 'release':

@@ -24,6 +24,22 @@ export const SERVICE: WrongSection = {
       ],
     },
     {
+      happens: 'It cannot be connected to while there is nothing to send.',
+      holds: ['service_down'],
+      see: 'scope `probe` of the hold; `/readyz/scoring` and `/readyz/sync` 503',
+      does: 'It is named within 15 s, and so is the end: nobody listens, TLS does not come about, or the proxy gives no way through. It connects and says nothing: no login, no payment.',
+      mend: 'Look at the service and at what is between; `npx fraud-connector check` says what is wrong.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'process/silent-dependencies',
+          'a registry that does not answer, and a service without TLS or without a port; never itself, frozen',
+        ],
+        ['unit/edges/system/connect', 'goes through the proxy'],
+        ['unit/app/dependency-watch', 'is not named for one probe that comes to nothing late'],
+      ],
+    },
+    {
       happens:
         'Its certificate is not trusted or has expired, it does not take ours, or the proxy to it gives no way through.',
       holds: ['service_down'],

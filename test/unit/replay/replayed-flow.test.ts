@@ -46,7 +46,7 @@ function replayed(change: { rate?: number; rule?: SkipRule; unread?: 'letter' | 
     changed: () => {
       changes += 1;
     },
-    bufferFill: () => 0,
+    failingFill: () => 0,
     position: () => null,
     oldestHeldMs: () => null,
   });

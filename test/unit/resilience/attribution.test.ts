@@ -19,7 +19,7 @@ const ENDS: Readonly<Record<FailedAttempt['kind'], CallEnd>> = {
   failed: { do: 'failed', cause: 'service_down' },
 };
 
-type Given = Partial<Pick<FailedAttempt, 'key' | 'isFirst' | 'state' | 'kind' | 'afterMs' | 'bufferFill'>>;
+type Given = Partial<Pick<FailedAttempt, 'key' | 'isFirst' | 'state' | 'kind' | 'afterMs' | 'failingFill'>>;
 
 class Bench {
   nowMs = START_MS;
@@ -41,11 +41,11 @@ class Bench {
     this.attribution.end(breaker.begin(this.nowMs), { key, isFirst }, { do: 'ok' }, times);
   }
 
-  fail({ key, isFirst, state = null, kind = 'failed', afterMs = null, bufferFill = 0 }: Given = {}): Decision {
+  fail({ key, isFirst, state = null, kind = 'failed', afterMs = null, failingFill = 0 }: Given = {}): Decision {
     const call = { key: key ?? `odd ${String((this.#keys += 1))}`, isFirst: isFirst ?? state === null };
     const epoch = this.attribution.breaker.begin(this.nowMs);
     this.attribution.end(epoch, call, ENDS[kind], { delivered: 0, nowMs: this.nowMs });
-    return this.attribution.decide({ ...call, state, kind, afterMs, bufferFill }, this.nowMs);
+    return this.attribution.decide({ ...call, state, kind, afterMs, failingFill }, this.nowMs);
   }
 
   /** Failures of one record, spread over this time; its state after the last. */
@@ -168,8 +168,8 @@ describe('a record that fails', () => {
     const bench = new Bench();
     const state = bench.nearlyProven(20);
     bench.nowMs = START_MS + REFUSE_AFTER_MS / 10;
-    expect(bench.fail({ key: 'suspect', state, bufferFill: 0.49 })).toMatchObject({ do: 'retry' });
-    expect(bench.fail({ key: 'suspect', state, bufferFill: 0.5 })).toEqual(DEAD_LETTER);
+    expect(bench.fail({ key: 'suspect', state, failingFill: 0.49 })).toMatchObject({ do: 'retry' });
+    expect(bench.fail({ key: 'suspect', state, failingFill: 0.5 })).toEqual(DEAD_LETTER);
   });
 
   test('never becomes a dead letter by 429 alone', () => {

@@ -20,7 +20,7 @@ const REFUSED: FailedAttempt = {
   state: null,
   kind: 'refused',
   afterMs: null,
-  bufferFill: 0,
+  failingFill: 0,
 };
 
 class Bench {

@@ -80,6 +80,46 @@ describe('Health', () => {
     },
   );
 
+  test.each([
+    ['kafka', [false, false, false]],
+    ['registry', [false, false, true]],
+    ['service_down', [false, false, true]],
+  ] as const)('no flow that needs it is ready while %s answers no probe', (cause, readyOf) => {
+    const { made } = health();
+    made.emit('ready', ready);
+    made.emit('partitions_assigned', joined);
+    made.emit('hold_started', { cause, scope: 'probe', error: 'timeout' });
+    expect(['scoring', 'sync', 'reviews'].map((flow) => made.readyOf(flow))).toEqual(readyOf);
+    expect([made.ready(), made.live()]).toEqual([true, true]);
+    made.emit('hold_ended', { cause, scope: 'probe', afterMs: 5 });
+    expect(['scoring', 'sync', 'reviews'].map((flow) => made.readyOf(flow))).toEqual([true, true, true]);
+  });
+
+  test('counts webhooks by what became of them, and nothing of them where none are taken', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    const results = [
+      'published',
+      'published',
+      'duplicate',
+      'parked',
+      'unavailable',
+      'bad_signature',
+      'bad_signature',
+    ] as const;
+    for (const result of results) made.emit('webhook', { result, status: 0, afterMs: 1 });
+    expect(made.status().reviews).toEqual({
+      ready: true,
+      accepted: 4,
+      published: 2,
+      duplicate: 1,
+      parked: 1,
+      unavailable: 1,
+      refused: { bad_signature: 2 },
+    });
+    expect(health(['scoring']).made.status().reviews).toBeNull();
+  });
+
   test('a flow is not ready while its engine joins', () => {
     const { made } = health(['scoring'], () => engineStatus({ phase: 'joining' }));
     made.emit('ready', ready);

@@ -70,6 +70,25 @@ describe('shows', () => {
     );
   });
 
+  test('webhooks that were taken, and those that were not with their reasons, where webhooks come', () => {
+    const reviews = {
+      ready: false,
+      accepted: 9,
+      published: 6,
+      duplicate: 2,
+      parked: 1,
+      unavailable: 4,
+      refused: { bad_signature: 3, too_slow: 1200 },
+    };
+    const page = statusPage(healthReport({ reviews }));
+    expect(page).toContain('Webhooks since the start');
+    expect(page).toMatch(
+      /reviews<\/td><td class="tone ill">no<\/td><td>9<\/td><td>6<\/td><td>2<\/td><td>1<\/td><td class="tone wait">4<\/td>/,
+    );
+    expect(page).toMatch(/bad_signature 3, too_slow 1.200/);
+    expect(statusPage(healthReport())).not.toContain('Webhooks since');
+  });
+
   test('letters with their reasons', () => {
     const flows = healthReport().flows.map((flow) => Object.assign(flow, { outcomes: { 'dead_letter:card_data': 2 } }));
     expect(statusPage(healthReport({ flows }))).toContain('2 (card_data 2)');

@@ -108,3 +108,41 @@ describe('an encoder', () => {
     expect(() => encoder.encode({ trans_id: 1 } as unknown as PaymentCreated)).toThrow('invalid');
   });
 });
+
+describe('a probe', () => {
+  test('asks for one schema of ours, else for the kinds of schemas there are: any answer but a failure will do', async () => {
+    const { asked, registry, schemas } = await setup({ 3: ORDER });
+    expect(await registry.probe()).toBeNull();
+    registry.encoder(ORDER, 3);
+    registry.encoder(ORDER, 4);
+    for (const status of [200, 401, 403, 404]) {
+      schemas[3] = status;
+      expect(await registry.probe()).toBeNull();
+    }
+    expect([...new Set(asked)]).toEqual(['/schemas/types', '/schemas/ids/3']);
+    for (const status of [500, 502, 503]) {
+      schemas[3] = status;
+      expect(await registry.probe()).toBe(`status_${String(status)}`);
+    }
+  });
+
+  test('tells why there is no answer', async () => {
+    const { clock, registry } = await setup({});
+    await registry.close();
+    expect(await registry.probe()).not.toBeNull();
+    const mute = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      mute.listen(0, '127.0.0.1', resolve);
+    });
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const other = createSchemaRegistry({ url, clientId: 'test' }, { clock });
+    closing.push(async () => {
+      mute.closeAllConnections();
+      await other.close();
+      mute.close();
+    });
+    const probe = other.probe();
+    clock.advance(3000);
+    expect(await probe).toBe('timeout');
+  });
+});

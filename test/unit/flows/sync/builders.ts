@@ -4,11 +4,11 @@ import { type Member, type UpdateEnd } from '../../../../src/flows/sync/batch.ts
 import { toFragment } from '../../../../src/flows/sync/body.ts';
 import { SyncFlow, type SyncOptions, type UpdateCarry } from '../../../../src/flows/sync/flow.ts';
 import { type Update } from '../../../../src/flows/sync/read.ts';
-import { NO_TROUBLE } from '../../../../src/flows/sync/trouble.ts';
+import { UNTRIED, type UpdateState } from '../../../../src/flows/sync/search.ts';
 import { type Clock } from '../../../../src/kernel/clock.ts';
 import { type Emit } from '../../../../src/kernel/emit.ts';
 import { type HoldCause } from '../../../../src/kernel/outcome.ts';
-import { Floodgate } from '../../../../src/resilience/floodgate.ts';
+import { Attribution } from '../../../../src/resilience/attribution.ts';
 import { Gate } from '../../../../src/resilience/gate.ts';
 import { type Exchange } from '../../../../src/resilience/ports.ts';
 import { type UpdateRules } from '../../../../src/screening/status-update.ts';
@@ -55,10 +55,15 @@ export function owned(): FakeTenure {
 }
 
 /** A member that keeps its ends. */
-export function member(transId: string, tenure: FakeTenure = owned()): Member & { readonly ends: UpdateEnd[] } {
+export function member(
+  transId: string,
+  tenure: FakeTenure = owned(),
+  state: UpdateState = UNTRIED,
+): Member & { readonly ends: UpdateEnd[] } {
   const ends: UpdateEnd[] = [];
   const fragment = toFragment(transId, [['status', 'error']]);
-  return { transId, fragment, tenure, trouble: NO_TROUBLE, ends, end: (end) => void ends.push(end) };
+  const at = { topic: 'payments.authorized', partition: 0, offset: BigInt(transId.charCodeAt(0)) };
+  return { transId, fragment, tenure, record: at, state, ends, end: (end) => void ends.push(end) };
 }
 
 export type Said = [event: string, fields: unknown];
@@ -68,11 +73,11 @@ export function listener(): { readonly said: Said[]; readonly emit: Emit } {
   return { said, emit: (event, fields) => void said.push([event, fields]) };
 }
 
-/** Proof enough after 8 answers and five minutes. */
-export const SUSPICION = { maxAttempts: 8, refuseAfterMs: 300_000 };
-
+/** Proof enough after 8 failures over five minutes. */
 export function gateOf(clock: Clock, emit: Emit, scope = 'sync'): Gate {
-  return new Gate({ scope, floodgate: new Floodgate(0.05, clock.monotonicMs()), bucket: null, clock, emit });
+  const nowMs = clock.monotonicMs();
+  const options = { maxAttempts: 8, refuseAfterMs: 300_000, maxShare: 0.05, draw: () => 0.5, nowMs };
+  return new Gate({ scope, attribution: new Attribution(options), bucket: null, clock, emit });
 }
 
 /** The engine as a flow sees it, with positions and held lanes that a test sets. */
@@ -94,6 +99,10 @@ export class FakeSignals implements EngineSignals {
 
   changed(): void {
     this.changes += 1;
+  }
+
+  failingFill(): number {
+    return 0;
   }
 
   position(_topic: string, partition: number): Position | null {
@@ -151,14 +160,12 @@ export function rig(change: Partial<SyncOptions> & { readonly scoreWaitMs?: numb
   const flow = new SyncFlow({
     api,
     gate: gateOf(clock, emit),
-    suspicion: SUSPICION,
     decoder: { decode: () => ({ do: 'needs', schema: 7 }) },
     alignment,
     rules: RULES,
     limits: { maxRecords: 3, maxBytes: 10_000, maxAgeMs: 500, inFlight: 2 },
     recordMaxBytes: 100_000,
     clock,
-    draw: () => 0.5,
     emit,
     ...options,
   });
@@ -175,7 +182,9 @@ export function job(
 ): Job<Update, UpdateCarry> {
   const reading = flow.read(source);
   if (reading.do !== 'item') throw new Error(`reads as ${reading.do}`);
-  return { record: source, item: reading.item, attempt: 1, carry: undefined, tenure: owned(), ...change };
+  const { item } = reading;
+  const lane = item.transId;
+  return { record: source, item, attempt: 1, carry: undefined, tenure: owned(), lane, ordinal: 0, ...change };
 }
 
 /** The ids of a body, in the order of its bytes. */
