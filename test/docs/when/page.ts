@@ -1,9 +1,10 @@
 import { HOLDS, LETTERS } from '../../../src/kernel/outcome.ts';
+import { ANSWERS } from './answers.ts';
 import { KAFKA, ORDER } from './kafka.ts';
 import { PROCESS, WEBHOOKS } from './process.ts';
 import { RECORDS, REGISTRY } from './records.ts';
 import { type Question, type WrongRow, type WrongSection } from './row.ts';
-import { ANSWERS, SERVICE, SESSION } from './service.ts';
+import { SERVICE, SESSION } from './service.ts';
 
 const PRINTED =
   '<!-- Printed from the table in test/docs/when; a test compares. Rewrite with: UPDATE_DOCS=1 npx vitest run test/docs -->';

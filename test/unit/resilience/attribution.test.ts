@@ -200,15 +200,16 @@ describe('a record that fails', () => {
   });
 });
 
-describe('further records of the key of a suspect that became a dead letter', () => {
-  function proven(): Bench {
-    const bench = new Bench();
-    const state = bench.nearlyProven(20);
-    bench.fail({ key: 'suspect', state });
-    bench.succeed(1);
-    return bench;
-  }
+/** After the dead letter of a suspect. */
+function proven(): Bench {
+  const bench = new Bench();
+  const state = bench.nearlyProven(20);
+  bench.fail({ key: 'suspect', state });
+  bench.succeed(1);
+  return bench;
+}
 
+describe('further records of the key of a suspect that became a dead letter', () => {
   test('become dead letters at their first failure, and pay for it', () => {
     const bench = proven();
     const { budget } = bench.attribution.guard.report(bench.nowMs);

@@ -53,13 +53,14 @@ test.each([0.01, 0.05, 0.25])('in the long run a share of %f becomes dead letter
   expect(deadLetters - AT_START - FULL * guard.blocks).toBeLessThanOrEqual(100_000 * share);
 });
 
-describe('while it blocks', () => {
-  const blocking = (): DeadLetterGuard => {
-    const guard = full();
-    permitted(guard, FULL + 1, 1_000);
-    return guard;
-  };
+/** A guard that has blocked since second 1. */
+function blocking(): DeadLetterGuard {
+  const guard = full();
+  permitted(guard, FULL + 1, 1_000);
+  return guard;
+}
 
+describe('while it blocks', () => {
   test('permits nothing, not even what is free, for 5 minutes', () => {
     const guard = blocking();
     const lastMs = 1_000 + BLOCKED_MS - 1;
