@@ -160,7 +160,10 @@ describe('a refused batch', () => {
       return alone.size > 8 ? answer(200) : answer(400, { error_msg: 'bad' });
     };
     const ends = Object.values(await bench.words(MANY));
-    expect([ends.filter((end) => end === 'accepted').length, ends.filter((end) => end === 'record_failing').length]).toEqual([8, 8]);
+    expect([
+      ends.filter((end) => end === 'accepted').length,
+      ends.filter((end) => end === 'record_failing').length,
+    ]).toEqual([8, 8]);
     expect(new Set(Object.values(await bench.words('a')))).toEqual(new Set(['accepted']));
   });
 
