@@ -3,7 +3,7 @@ import { type Evidence } from './reckoning.ts';
 import { isSuccess, type Place, type Sighting, type TopicContents } from './sightings.ts';
 import { type Vitals } from './vitals.ts';
 
-/** Milliseconds from the time that a record has in its topic to the answer of success. */
+/** Milliseconds from a record's timestamp in its topic to its first answer of success. */
 export interface Delays {
   readonly p50: number;
   readonly p90: number;
@@ -16,7 +16,7 @@ export interface GoodDelays {
   readonly statuses: Delays;
 }
 
-/** How much longer good records may take beside odd ones, at the 99th of 100. */
+/** How much longer good records may take beside odd ones, at the 99th percentile. */
 export const MOST_DELAY_MS = 2000;
 
 /** What became of the odd records. */
@@ -24,17 +24,17 @@ export interface OddEnds {
   /** Records of keys with an odd one, in both topics. */
   readonly records: number;
   readonly deadLetters: number;
-  /** Those that have neither a score, nor a good answer, nor a dead letter; by the kind in their ids. */
+  /** Records without a score, a good answer or a dead letter; by the kind in their ids. */
   readonly open: Readonly<Record<string, number>>;
   /** Requests about records of aborted transactions. */
   readonly abortedAsked: number;
-  /** From the time of a record to that of its dead letter; the longest. */
+  /** The longest time from a record's timestamp to that of its dead letter. */
   readonly slowestMs: number;
 }
 
 const isGood = ({ transId }: { readonly transId: string }): boolean => !isOdd(transId);
 
-/** What is looked at for the promises that hold for good records: as if the odd ones had not been there. */
+/** The evidence about good records alone, for the promises that hold for them. */
 export function goodOnly(evidence: Evidence): Evidence {
   const { topics, acknowledged, sightings } = evidence;
   const odd = new Set(oddPlaces(topics).map(placeOf));
@@ -78,7 +78,7 @@ export function oddEndsOf({ topics, sightings }: Pick<Evidence, 'topics' | 'sigh
   };
 }
 
-/** Of good records, those that were answered. `originMs`: what the times of sightings are since. */
+/** How long the good records that were answered took. `originMs`: the epoch time at which sightings have time 0. */
 export function delaysOf({ topics, sightings }: Pick<Evidence, 'topics' | 'sightings'>, originMs: number): GoodDelays {
   const of = (kind: Sighting['kind'], records: TopicContents['created']): Delays => {
     const answered = new Map<string, number>();
@@ -95,7 +95,7 @@ export function delaysOf({ topics, sightings }: Pick<Evidence, 'topics' | 'sight
   return { payments: of('score', topics.created), statuses: of('sync', topics.authorized) };
 }
 
-/** By how many milliseconds the 99th of 100 took longer; infinite where there is nothing to compare with. */
+/** How many milliseconds longer the 99th percentile is; infinite without a run to compare with. */
 export function longerBy(of: keyof GoodDelays, delays: GoodDelays, without: GoodDelays | null): number {
   return without === null ? Infinity : Math.max(0, Math.round(delays[of].p99 - without[of].p99));
 }
@@ -111,8 +111,8 @@ export function slowerOf(one: GoodDelays, other: GoodDelays): GoodDelays {
 }
 
 /**
- * By how much the memory of a connector in the second half of the traffic was above that in the first half, bytes; the
- * middle of all looks, whose connector it was: what a bomb takes for a moment is bounded by the peak, what stays is a leak.
+ * How many bytes more a connector had in the second half of the traffic than in the first, by the medians over all
+ * connectors. A peak has a limit of its own; this finds memory that is never given back.
  */
 export function memoryRiseOf(
   vitals: readonly Vitals[],

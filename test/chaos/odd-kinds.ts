@@ -2,8 +2,8 @@ import { type FaultRule } from '../../src/sandbox/service/faults.ts';
 import { type OddAnswer, oddBody, oddPrefix, oddRules, oddStatus } from '../support/odd-answers.ts';
 
 /**
- * What the service always answers to odd payments and to their updates, by the beginning of their ids. Not among them: 429,
- * which never ends a record.
+ * What the service always answers to odd payments and to their updates, by the kind in their ids. 429 is left out: a record
+ * that always gets it never ends.
  */
 export const ODD_ANSWERS: Readonly<Record<string, OddAnswer>> = {
   ...Object.fromEntries(
@@ -41,29 +41,29 @@ export const ODD_ANSWERS: Readonly<Record<string, OddAnswer>> = {
   reset_after: { resetShare: 1 },
 };
 
-/** The same, where a call comes to its end by its timeout alone. */
+/** Answers that only the client's timeout ends. */
 export const ODD_TIMEOUTS: Readonly<Record<string, OddAnswer>> = {
   hang: { answer: { as: 'hang' } },
   trickle: oddBody(200, 'trickle'),
   slow_body: { status: { code: 200 }, answer: { as: 'object' }, dripMs: 60_000 },
 };
 
-/** To no payment and no update of these a good answer was given, although the status is 200. */
+/** Kinds whose answer has status 200 and says that nothing was accepted. */
 const REFUSING_200: readonly string[] = ['200.error_msg', '200.error_beside'].map(oddPrefix);
 const ABORTED = oddPrefix('aborted');
 const ODD = 'odd-';
 
-/** Whether a record, or one of its key before it, is odd: all ids of such a key begin so. */
+/** Whether the key of this record has an odd one. All ids of such a key begin alike. */
 export function isOdd(transId: string): boolean {
   return transId.startsWith(ODD);
 }
 
-/** Whether a record was written in a transaction that was aborted: nobody may be asked about it. */
+/** Whether a record was written in a transaction that was aborted. The connector must never send it. */
 export function isAborted(transId: string): boolean {
   return transId.startsWith(ABORTED);
 }
 
-/** Whether an answer with 200 to a request about these ids is none of success. */
+/** Whether the service answers a request about these ids with 200 and accepts nothing. */
 export function isRefusedWith200(transIds: readonly string[]): boolean {
   return transIds.some((transId) => REFUSING_200.some((prefix) => transId.startsWith(prefix)));
 }

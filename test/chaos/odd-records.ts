@@ -13,11 +13,11 @@ const MEBI = KIBI * KIBI;
 const BOMB_BYTES = 32 * MEBI;
 const LARGE_BYTES = 3 * MEBI;
 const MANY_HEADERS = 5000;
-/** A transaction whose producer the faults have cut off holds readers back only so long. */
+/** A transaction that a fault has cut off blocks all readers of its partitions for so long. */
 const TRANSACTION_MS = 5000;
 
 type Odd = Omit<Message, 'key'> & { readonly key?: string; readonly codec?: 'gzip' | 'zstd' };
-/** A payment as it is read; its id is known by `transId`. */
+/** Makes a record; one that can be read has this id. */
 type Made = (transId: string) => Odd;
 
 const paymentOf = (transId: string, more: Readonly<Record<string, unknown>> = {}): string =>
@@ -53,7 +53,7 @@ export interface OddRecordsParts {
   readonly draw: Draw;
   /** A second. */
   readonly rate: number;
-  /** Whether no node is being killed: a transaction that is cut off would hold everybody back, as Kafka wants it. */
+  /** Whether no fault is under way. A transaction that is cut off would block all readers, good records included. */
   readonly isCalm: () => boolean;
 }
 
@@ -83,7 +83,7 @@ export class OddRecords {
     );
   }
 
-  /** Until the signal; what Kafka does not take counts for nothing. */
+  /** Writes until the signal. A record that Kafka refuses is not counted. */
   async run(signal: AbortSignal): Promise<void> {
     const { draw, rate, topics, isCalm } = this.#parts;
     const producers = [this.#producer, ...this.#transactional];
@@ -127,7 +127,7 @@ export class OddRecords {
     }
   }
 
-  /** Two that overlap in one partition, and the one that began last is aborted first; a record behind their markers. */
+  /** Aborts two transactions that overlap in one partition, the later one first, and writes a record behind their markers. */
   async #abort(topic: string): Promise<void> {
     const { draw, partitions } = this.#parts;
     const partition = Math.floor(draw() * partitions);
@@ -156,7 +156,7 @@ export class OddRecords {
 
 const TYPES = { gzip: CompressionTypes.GZIP, zstd: CompressionTypes.ZSTD } as const;
 
-/** Those of the campaign's process, whatever limits the connector's have: it must write and read what they refuse. */
+/** Replaces kafkajs' codecs in this process: the campaign writes and reads what the connector's codecs refuse. */
 export function useOwnCodecs(): void {
   CompressionCodecs[CompressionTypes.GZIP] = () => codecOf(promisify(gzip), promisify(gunzip));
   CompressionCodecs[CompressionTypes.ZSTD] = () => codecOf(promisify(zstdCompress), promisify(zstdDecompress));

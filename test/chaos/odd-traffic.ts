@@ -9,15 +9,15 @@ import { oddShops } from './odd-shops.ts';
 import { type TopicContents } from './sightings.ts';
 
 const CUSTOMERS = 1000;
-/** Of the payments. */
+/** Share of the payments. */
 const ODD_PAYMENTS = 0.006;
-/** Of the odd ones. */
+/** Share of the odd payments whose answers time out. */
 const ODD_TIMEOUTS = 0.1;
-/** Beside them, of the rate of payments. */
+/** Odd records beside them, as a share of the rate of payments. */
 const ODD_RECORDS = 0.004;
 
 export interface OddRun extends Pick<ChaosArguments, 'scenario' | 'seed'> {
-  /** `hostile` without odd records: what it is compared with. */
+  /** `hostile` without odd records, which the run with them is compared with. */
   readonly isQuiet?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function shopsOf(run: OddRun): Shops {
 
 /** Odd records that are being written. */
 export interface OddTraffic {
-  /** What there was of it; so that a campaign without any cannot pass. */
+  /** What was written; a campaign without any of it cannot pass. */
   readonly deeds: (topics: TopicContents) => Deeds;
   /** Resolves when the last one is written. */
   readonly close: () => Promise<void>;
