@@ -34,8 +34,9 @@ export interface RegistryDeps {
   readonly emit?: Emit;
 }
 
-/** Names of dropped fields in one event; a producer's schema may have thousands. */
+/** Of dropped fields in one event; a producer's schema may have thousands, and names of any length. */
 const MAX_NAMES = 10;
+const MAX_NAMES_CHARACTERS = 500;
 
 /** Reports the fields of a writer schema that ours does not have: once by its id, then as a count. */
 class DroppedFields {
@@ -52,7 +53,7 @@ class DroppedFields {
     if (names.length === 0) return reading;
     if (!this.#reported.has(schema)) {
       this.#reported.set(schema, true);
-      const shown = names.slice(0, MAX_NAMES).join(', ');
+      const shown = names.slice(0, MAX_NAMES).join(', ').slice(0, MAX_NAMES_CHARACTERS);
       this.#emit?.('writer_fields_dropped', { schema, fields: names.length, names: shown });
     }
     return (payload) => {
