@@ -109,7 +109,7 @@ export interface Config {
   /** Names of datapoints, beside the ids. */
   readonly cardGuardExempt: readonly string[];
   /** Per flow. */
-  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number };
+  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number; readonly maxSpan: number };
   readonly commitIntervalMs: number;
   readonly drainTimeoutMs: number;
   readonly webhook: {
@@ -219,7 +219,11 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
     recordMaxBytes: values.RECORD_MAX_BYTES,
     mapping: values.MAPPING_FILE,
     cardGuardExempt: values.CARD_GUARD_EXEMPT,
-    buffer: { maxRecords: values.BUFFER_MAX_RECORDS, maxBytes: values.BUFFER_MAX_BYTES },
+    buffer: {
+      maxRecords: values.BUFFER_MAX_RECORDS,
+      maxBytes: values.BUFFER_MAX_BYTES,
+      maxSpan: values.PARTITION_MAX_SPAN,
+    },
     commitIntervalMs: values.COMMIT_INTERVAL_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     webhook: webhookOf(values, files),

@@ -287,6 +287,12 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     absent: 64 * MIB,
     doc: 'The same by the size of the records.',
   }),
+  PARTITION_MAX_SPAN: integer({
+    min: 10_000,
+    max: 1_000_000_000,
+    absent: 1_000_000,
+    doc: 'Offsets that are read of a partition behind a record that has not ended; then its partition pauses (`span_full`). A restart reads them again and passes over what has ended.',
+  }),
   COMMIT_INTERVAL_MS: integer({
     min: 50,
     max: 60_000,

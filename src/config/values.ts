@@ -79,6 +79,7 @@ export interface Values extends TracingValues {
   readonly SYNC_EXEMPTION_AS_ARRAY: boolean;
   readonly BUFFER_MAX_RECORDS: number;
   readonly BUFFER_MAX_BYTES: number;
+  readonly PARTITION_MAX_SPAN: number;
   readonly COMMIT_INTERVAL_MS: number;
   readonly DRAIN_TIMEOUT_MS: number;
   readonly WEBHOOK_HOST: string;

@@ -69,6 +69,10 @@ export class LetterFlow<Item, Carry> implements Flow<LetterItem<Item>, Carry> {
     this.#flow.barrier(before);
   }
 
+  isAnswered(carry: Carry): boolean {
+    return this.#flow.isAnswered?.(carry) ?? false;
+  }
+
   lettered(letter: SourceRecord): void {
     const record = this.#recordOf(letter);
     if (record !== null) this.#flow.lettered?.(record);

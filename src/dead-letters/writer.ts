@@ -11,9 +11,6 @@ import { type HoldCause, type Letter } from '../kernel/outcome.ts';
 import { type CardGuard } from '../screening/card-guard.ts';
 import { toLetterRecord, toPointerRecord } from './letter.ts';
 
-/** What the writer says where the topic or the right to write it is missing; anything else is Kafka being away. */
-const ABOUT_THE_TOPIC = /topic missing|UNKNOWN_TOPIC|INVALID_TOPIC|TOPIC_AUTHORIZATION|POLICY_VIOLATION/;
-
 export interface DeadLetterParts {
   readonly writer: RecordWriter;
   /** What follows the source topic's name in the name of its dead-letter topic. */
@@ -46,7 +43,7 @@ export function createDeadLetters(parts: DeadLetterParts): DeadLetters {
       case 'refused':
         return outcome;
       case 'unavailable':
-        return ABOUT_THE_TOPIC.test(outcome.error) ? 'dead_letter_topic' : 'kafka';
+        return 'dead_letter_topic';
     }
   }
 

@@ -10,16 +10,14 @@ import { OutcomeCounts } from './outcome-counts.ts';
 import { type Partition } from './partition.ts';
 import { type DeadLetters, type EngineSignals, type Flow, type FlowStatus, type Step } from './ports.ts';
 import { type Standing } from './standing.ts';
-import { WaitQueue } from './wait-queue.ts';
+import { Waits } from './waits.ts';
+import { Writes } from './writes.ts';
 
-/** When a blocked lane is asked again that nobody woke: doubling from the first to the last. */
-const ASK_AGAIN_MS = 500;
-const ASK_AGAIN_MAX_MS = 2000;
-/** Letters being written at once, per flow. */
-const LETTERS_IN_FLIGHT = 256;
 /** After so many records that followed one of their own partition the next start belongs to the round: nobody starves. */
 const KEPT_IN_A_ROW = 8;
 const FAULTS_BEFORE_LETTER = 8;
+/** Once one could be written again, the others are tried within this time. */
+const DEAD_LETTERS_WITHIN_MS = 1000;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 30_000;
 
@@ -57,6 +55,8 @@ export class Dispatcher {
   /** Records read. */
   consumed = 0;
   readonly holds: HoldBook;
+  /** They are among what is buffered. */
+  readonly writes = new Writes();
   readonly #parts: DispatcherParts;
   readonly #clock: Clock;
   readonly #outcomes: OutcomeCounts;
@@ -64,10 +64,7 @@ export class Dispatcher {
   #kept = 0;
   /** When the flow was asked for room last, or could have been. */
   #askedMs = 0;
-  readonly #waiting = new WaitQueue<Entry>();
-  /** Blocked heads, by lane, for `wake`; where a lane is blocked in two partitions, the earlier one is asked again in its time. */
-  readonly #blocked = new Map<string, Entry>();
-  #lettersInFlight = 0;
+  readonly #waits: Waits;
   #pumping = false;
   #ended = 0;
 
@@ -77,12 +74,14 @@ export class Dispatcher {
     this.flow = parts.flow;
     this.holds = new HoldBook(parts.flow.name, parts.emit);
     this.#outcomes = new OutcomeCounts(parts.clock);
+    this.#waits = new Waits(parts.draw);
   }
 
   /** Takes over an entry that its partition has just added. */
   added(entry: Entry): void {
     this.buffered += 1;
     this.bufferedBytes += entry.bytes;
+    this.writes.count(entry, 1);
     if (entry.state === 'ready') this.#join(entry.tenure);
   }
 
@@ -109,6 +108,7 @@ export class Dispatcher {
   #startAll(freed: Partition | null): void {
     this.#pumping = true;
     const nowMs = (this.#askedMs = this.#clock.monotonicMs());
+    for (let entry = this.writes.take(); entry !== undefined; entry = this.writes.take()) this.#write(entry);
     if (freed !== null && freed.mayStart && this.#mayKeepItsRoom(freed)) {
       this.#kept += 1;
       this.#startNext(freed, nowMs);
@@ -127,7 +127,7 @@ export class Dispatcher {
 
   /** When `tick` must be called next; null: nothing is due. */
   nextDueMs(): number | null {
-    return earliest(this.#waiting.nextDueMs(), this.flow.due(this.#askedMs));
+    return earliest(this.#waits.nextDueMs(), this.flow.due(this.#askedMs));
   }
 
   /** Moves what has fallen due. */
@@ -135,45 +135,30 @@ export class Dispatcher {
     const due = this.flow.due(this.#askedMs);
     if (due !== null && due <= nowMs) this.flow.tick(nowMs);
     this.#askedMs = nowMs;
-    for (let entry = this.#waiting.take(nowMs); entry !== undefined; entry = this.#waiting.take(nowMs)) {
-      this.#unblock(entry);
-      this.#resume(entry);
-    }
+    for (let entry = this.#waits.take(nowMs); entry !== undefined; entry = this.#waits.take(nowMs)) this.#resume(entry);
   }
 
   wake(lane: string): void {
-    const entry = this.#blocked.get(lane);
+    const entry = this.#waits.takeBlocked(lane);
     if (entry === undefined) return;
-    this.#waiting.remove(entry);
-    this.#unblock(entry);
     this.#resume(entry);
     this.pump();
   }
 
   /** Lets records that wait for one of these causes be asked again sooner; a wait that ends before is not made longer. */
   hurry(causes: readonly HoldCause[], which: Parameters<EngineSignals['hurry']>[1]): void {
-    const nowMs = this.#clock.monotonicMs();
-    const waiting = this.#waiting
-      .list()
-      .filter(({ state, why }) => state === 'waiting' && why !== null && causes.includes(why));
-    if (which.all) {
-      for (const entry of waiting) this.#waiting.moveUp(entry, nowMs + this.#parts.draw() * which.withinMs);
-      return;
-    }
-    let first = waiting[0];
-    for (const entry of waiting) if (first === undefined || entry.dueMs < first.dueMs) first = entry;
-    if (first !== undefined) this.#waiting.moveUp(first, nowMs);
+    this.#waits.hurry(causes, which, this.#clock.monotonicMs());
   }
 
   /** Takes a partition's records out of every wait; called before the partition forgets them. */
   drop(partition: Partition): void {
     const nowMs = this.#clock.monotonicMs();
     for (const head of partition.heads()) {
-      this.#waiting.remove(head);
-      this.#unblock(head);
+      this.#waits.remove(head);
       for (let entry: Entry | null = head; entry !== null; entry = entry.next) {
         this.buffered -= 1;
         this.bufferedBytes -= entry.bytes;
+        this.writes.count(entry, -1);
         this.holds.forget(entry, nowMs);
         entry.span?.end({ outcome: 'lost', attempts: entry.attempt });
       }
@@ -205,13 +190,6 @@ export class Dispatcher {
   #startNext(partition: Partition, nowMs: number): boolean {
     const entry = partition.peekReady();
     if (entry === undefined) return true;
-    if (entry.letter !== null) {
-      if (this.#lettersInFlight >= LETTERS_IN_FLIGHT) return false;
-      partition.takeReady();
-      if (entry.beganMs < 0) entry.beganMs = nowMs;
-      this.#writeLetter(entry, entry.letter);
-      return true;
-    }
     if (this.flow.room(nowMs) <= 0) return false;
     partition.takeReady();
     let why: HoldCause | null;
@@ -227,6 +205,12 @@ export class Dispatcher {
       this.#run(entry);
     }
     return true;
+  }
+
+  #write(entry: Entry): void {
+    if (entry.beganMs < 0) entry.beganMs = this.#clock.monotonicMs();
+    if (entry.letter === null) this.#run(entry);
+    else this.#writeLetter(entry, entry.letter);
   }
 
   #run(entry: Entry): void {
@@ -253,21 +237,18 @@ export class Dispatcher {
 
   #writeLetter(entry: Entry, letter: Letter): void {
     this.#enter(entry);
-    this.#lettersInFlight += 1;
     const written = this.#parts.deadLetters.write(entry.record, letter, entry.attempt);
-    const end = (apply: () => void): void => {
-      this.#lettersInFlight -= 1;
-      this.#leave(entry, apply);
-    };
     written.then(
       (outcome) => {
-        end(() => {
+        this.#leave(entry, () => {
           if (outcome === 'written') this.#settle(entry, { do: 'dead_letter', letter });
           else this.#wait(entry, outcome, this.#backoffMs(entry.attempt));
+          if (this.writes.tried(outcome === 'written'))
+            this.hurry(['dead_letter_topic'], { all: true, withinMs: DEAD_LETTERS_WITHIN_MS });
         });
       },
       (error: unknown) => {
-        end(() => {
+        this.#leave(entry, () => {
           this.#broke(entry, error);
         });
       },
@@ -306,18 +287,27 @@ export class Dispatcher {
         this.#settle(entry, step);
         return;
       case 'dead_letter':
-        entry.letter = step.letter;
+        this.#condemn(entry, step.letter);
         // At once, also before a join or at a stop: the record would be sent again if its end were left for later.
         if (this.phase !== 'joining') this.#writeLetter(entry, step.letter);
         else this.#resume(entry);
         return;
       case 'wait':
-        if (step.carry !== undefined) entry.carry = step.carry;
+        if (step.carry !== undefined) {
+          entry.carry = step.carry;
+          entry.answered = this.flow.isAnswered?.(step.carry) ?? false;
+        }
         this.#wait(entry, step.why, step.forMs, step.error);
         return;
       case 'release':
         this.#resume(entry);
     }
+  }
+
+  /** From now on all that is left of it is to write its dead letter. */
+  #condemn(entry: Entry, letter: Letter): void {
+    entry.letter = letter;
+    this.writes.count(entry, 1);
   }
 
   #settle(entry: Entry, settlement: Settlement): void {
@@ -327,6 +317,7 @@ export class Dispatcher {
     this.#ended += 1;
     this.buffered -= 1;
     this.bufferedBytes -= entry.bytes;
+    this.writes.count(entry, -1);
     const hadNext = entry.next !== null;
     if (entry.item === undefined) this.#tellOfLetter(entry);
     entry.tenure.settle(entry);
@@ -349,9 +340,7 @@ export class Dispatcher {
     this.holds.remember(entry, why, nowMs, error);
     entry.span?.wait(why);
     entry.attempt += 1;
-    entry.state = 'waiting';
-    entry.dueMs = nowMs + forMs;
-    this.#waiting.add(entry);
+    this.#waits.wait(entry, nowMs + forMs);
   }
 
   /** A defect of ours must neither lose a record nor stop the partition for good: it waits, and ends as a letter if it is this record alone. */
@@ -361,22 +350,14 @@ export class Dispatcher {
     if (entry.faults === 0) entry.endedAtFirstFault = this.#ended;
     entry.faults += 1;
     if (entry.faults >= FAULTS_BEFORE_LETTER && this.#ended > entry.endedAtFirstFault && entry.letter === null) {
-      entry.letter = { reason: 'connector_fault', stage: this.flow.name, detail: name };
+      this.#condemn(entry, { reason: 'connector_fault', stage: this.flow.name, detail: name });
       this.#resume(entry);
     } else this.#wait(entry, 'flow_broken', this.#backoffMs(entry.faults), name);
   }
 
   #block(entry: Entry, why: HoldCause, nowMs: number): void {
     this.holds.remember(entry, why, nowMs);
-    entry.state = 'blocked';
-    entry.dueMs = nowMs + Math.min(ASK_AGAIN_MAX_MS, ASK_AGAIN_MS * 2 ** entry.asks);
-    entry.asks = Math.min(entry.asks + 1, 10);
-    this.#waiting.add(entry);
-    this.#blocked.set(entry.lane, entry);
-  }
-
-  #unblock(entry: Entry): void {
-    if (this.#blocked.get(entry.lane) === entry) this.#blocked.delete(entry.lane);
+    this.#waits.block(entry, nowMs);
   }
 
   #resume(entry: Entry): void {
@@ -385,6 +366,7 @@ export class Dispatcher {
   }
 
   #join(partition: Partition): void {
+    this.writes.join(partition);
     if (partition.inRound) return;
     partition.inRound = true;
     this.#round.push(partition);

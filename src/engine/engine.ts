@@ -5,7 +5,8 @@ import { type EngineOptions } from './engine-options.ts';
 import { Gaps } from './gaps.ts';
 import { Intake } from './intake.ts';
 import { OwnedPartitions } from './owned-partitions.ts';
-import { type Partition, type PauseReason } from './partition.ts';
+import { type Partition } from './partition.ts';
+import { Pauses } from './pauses.ts';
 import {
   type AssignedPartition,
   type EngineStatus,
@@ -17,7 +18,6 @@ import {
   type TopicPartition,
 } from './ports.ts';
 import { standingOf } from './standing.ts';
-import { isFull } from './pressure.ts';
 
 /**
  * Reads partitions of a consumer group through flows, in order per lane, concurrently across lanes, and commits what is
@@ -38,6 +38,7 @@ export class Engine implements SourceEvents {
   readonly #intake: Intake;
   readonly #gaps: Gaps;
   readonly #commits: Commits;
+  readonly #pauses: Pauses;
   #phase: EngineStatus['phase'] = 'idle';
   #epoch = 0;
   #cancelTimer: Cancel | null = null;
@@ -54,6 +55,14 @@ export class Engine implements SourceEvents {
     this.#clock = options.clock;
     this.#source = options.source;
     for (const [topic, flow] of options.flows) this.#dispatchers.set(topic, this.#dispatcherOf(flow));
+    this.#pauses = new Pauses({
+      source: options.source,
+      clock: options.clock,
+      emit: options.emit,
+      limits: options.pressure,
+      partitions: () => this.#partitions.values(),
+      dispatchers: this.#dispatchers,
+    });
     this.#commits = new Commits({
       source: options.source,
       clock: options.clock,
@@ -73,14 +82,13 @@ export class Engine implements SourceEvents {
         }
       },
       onMapFull: (partition, full) => {
-        this.#pause(partition, 'map_full', full);
+        this.#pauses.set(partition, 'map_full', full);
       },
     });
     this.#gaps = new Gaps({
       ...options,
       onBlocked: (partition) => {
-        this.#pause(partition, 'gap', true);
-        this.#dispatchers.get(partition.topic)?.holds.enter('offset_gap', this.#clock.monotonicMs());
+        this.#pauses.set(partition, 'gap', true);
       },
     });
     this.#intake = new Intake({
@@ -89,11 +97,11 @@ export class Engine implements SourceEvents {
       emit: options.emit,
       parked: options.parked,
       suspend: (partition, at) => {
-        this.#pause(partition, 'schema', true);
+        this.#pauses.set(partition, 'schema', true);
         this.#source.seek(partition, at);
       },
       resume: (partition) => {
-        this.#pause(partition, 'schema', false);
+        this.#pauses.set(partition, 'schema', false);
       },
     });
   }
@@ -151,7 +159,7 @@ export class Engine implements SourceEvents {
     const lost = before - this.#partitions.size;
     for (const at of assignment) this.#take(at);
     // What is lost may have been what filled the flow: nothing that ends here would say so to the others.
-    for (const [topic, dispatcher] of this.#dispatchers) this.#pressFlow(topic, dispatcher);
+    for (const [topic, dispatcher] of this.#dispatchers) this.#pauses.pressFlow(topic, dispatcher);
     this.#isStartMarked = false;
     const owned = this.#partitions.size;
     const afterMs = Math.round(this.#clock.monotonicMs() - (this.#joiningSinceMs ?? this.#clock.monotonicMs()));
@@ -178,7 +186,7 @@ export class Engine implements SourceEvents {
       partition.tracker.passTo(next);
       if (partition.tracker.committable !== before) partition.version += 1;
     }
-    this.#press(partition);
+    this.#pauses.press(partition);
     dispatcher.pump();
   }
 
@@ -207,7 +215,7 @@ export class Engine implements SourceEvents {
     if (next !== partition) {
       this.#lose(partition);
       this.#partitions.own(next, this.#clock.monotonicMs());
-      this.#pressFlow(at.topic, dispatcher);
+      this.#pauses.pressFlow(at.topic, dispatcher);
     }
     if (!next.pauses.has('gap')) this.#readOn(next);
   }
@@ -308,7 +316,7 @@ export class Engine implements SourceEvents {
   #lose(partition: Partition): void {
     const dispatcher = this.#dispatchers.get(partition.topic);
     if (dispatcher !== undefined) {
-      if (partition.pauses.has('gap')) dispatcher.holds.leave('offset_gap', this.#clock.monotonicMs());
+      this.#pauses.drop(partition);
       dispatcher.drop(partition);
       this.#intake.drop(partition, dispatcher);
     }
@@ -317,7 +325,7 @@ export class Engine implements SourceEvents {
 
   #ended(partition: Partition): void {
     if (partition.phase === 'lost') this.#orphanEnded(partition);
-    else this.#press(partition);
+    else this.#pauses.press(partition);
     if (this.#whenStill.length > 0 && this.#running() === 0) for (const resolve of this.#whenStill.splice(0)) resolve();
   }
 
@@ -342,41 +350,6 @@ export class Engine implements SourceEvents {
   async #still(limitMs: number): Promise<void> {
     if (this.#running() === 0) return;
     await within(this.#clock, limitMs, new Promise<void>((resolve) => this.#whenStill.push(resolve)));
-  }
-
-  /** Pauses and resumes a partition, and with it the others of its flow, by how much is held. */
-  #press(partition: Partition): void {
-    const dispatcher = this.#dispatchers.get(partition.topic);
-    if (dispatcher === undefined) return;
-    const full = isFull(
-      partition.pauses.has('partition_full'),
-      partition.buffered,
-      this.#options.pressure.partitionRecords,
-    );
-    this.#pause(partition, 'partition_full', full);
-    this.#pressFlow(partition.topic, dispatcher);
-    this.#pause(partition, 'flow_full', dispatcher.full);
-  }
-
-  #pressFlow(topic: string, dispatcher: Dispatcher): void {
-    const { flowRecords, flowBytes } = this.#options.pressure;
-    const wasFull = dispatcher.full;
-    dispatcher.full =
-      isFull(wasFull, dispatcher.buffered, flowRecords) || isFull(wasFull, dispatcher.bufferedBytes, flowBytes);
-    if (dispatcher.full === wasFull) return;
-    for (const partition of this.#partitions.values())
-      if (partition.topic === topic) this.#pause(partition, 'flow_full', dispatcher.full);
-  }
-
-  #pause(partition: Partition, reason: PauseReason, on: boolean): void {
-    if (on === partition.pauses.has(reason)) return;
-    const wasPaused = partition.pauses.size > 0;
-    if (on) partition.pauses.add(reason);
-    else partition.pauses.delete(reason);
-    const isPaused = partition.pauses.size > 0;
-    if (isPaused === wasPaused) return;
-    if (isPaused) this.#source.pause([partition]);
-    else this.#source.resume([partition]);
   }
 
   /** One timer for everything that falls due in any flow. */

@@ -2,6 +2,7 @@ import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
 import { type Partition } from './partition.ts';
+import { type Tracked } from './tracker.ts';
 import { type Due } from './wait-queue.ts';
 
 /**
@@ -19,7 +20,8 @@ export interface EntryParts {
   readonly record: SourceRecord;
   readonly item: unknown;
   readonly lane: string;
-  readonly index: number;
+  /** By which the tracker settles it. */
+  readonly tracked: Tracked;
   readonly letter: Letter | null;
 }
 
@@ -30,11 +32,13 @@ export class Entry implements Job<unknown, unknown>, Due {
   readonly lane: string;
   readonly tenure: Partition;
   /** By which the tracker settles it. */
-  readonly index: number;
+  readonly tracked: Tracked;
   readonly bytes: number;
   state: EntryState = 'ready';
   attempt = 1;
   carry: unknown = undefined;
+  /** Whether what it carries was done outside already (`Flow.isAnswered`). */
+  answered = false;
   span: RecordSpan | undefined = undefined;
   /** Set once the record's end is a dead letter that is not yet written. */
   letter: Letter | null;
@@ -59,9 +63,14 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.record = parts.record;
     this.item = parts.item;
     this.lane = parts.lane;
-    this.index = parts.index;
+    this.tracked = parts.tracked;
     this.letter = parts.letter;
     this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+  }
+
+  /** Whether Kafka alone has to take what is left of it: its dead letter, or what it carries. */
+  get isToWrite(): boolean {
+    return this.letter !== null || this.answered;
   }
 
   /** Lets its trace, if it has one, know how it ended. */

@@ -100,10 +100,11 @@ export class Intake {
     record: SourceRecord,
     reading: Settlement | { readonly do: 'item'; readonly item: unknown },
   ): void {
-    const index = partition.tracker.track(record.offset, record.timestampMs);
+    const tracked = partition.tracker.track(record.offset, record.timestampMs);
+    if (tracked === null) return;
     partition.timestampMs = record.timestampMs;
     if (reading.do === 'delivered' || reading.do === 'skip') {
-      partition.tracker.settle(index);
+      partition.tracker.settle(tracked);
       partition.version += 1;
       dispatcher.count(reading, record.timestampMs);
       return;
@@ -111,7 +112,7 @@ export class Intake {
     const letter: Letter | null = reading.do === 'dead_letter' ? reading.letter : null;
     const item = reading.do === 'item' ? reading.item : undefined;
     const lane = reading.do === 'item' ? dispatcher.flow.lane(item, record) : (record.key?.toString('latin1') ?? '');
-    dispatcher.added(partition.add({ record, item, lane, index, letter }));
+    dispatcher.added(partition.add({ record, item, lane, tracked, letter }));
   }
 
   #await(partition: Partition, dispatcher: Dispatcher, at: bigint, schema: SchemaId): void {

@@ -3,14 +3,12 @@ import { Fifo } from './fifo.ts';
 import {
   type AssignedPartition,
   type PartitionStatus,
+  type PauseReason,
   type Position,
   type Tenure,
   type TopicPartition,
 } from './ports.ts';
 import { Tracker } from './tracker.ts';
-
-/** Why reading of a partition pauses; reading goes on when no reason is left. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'map_full' | 'schema' | 'gap';
 
 /**
  * One owned partition, from its assignment to its loss: what was read of it, in lanes.
@@ -49,6 +47,8 @@ export class Partition implements Tenure, TopicPartition {
   timestampMs = 0;
   running = 0;
   buffered = 0;
+  /** How many of them are dead letters that are not written yet. */
+  deadLetters = 0;
   /** Steps of an earlier tenure of this partition that have not ended: nothing starts before they have. */
   orphans = 0;
   readonly pauses = new Set<PauseReason>();
@@ -57,6 +57,8 @@ export class Partition implements Tenure, TopicPartition {
   readonly #lanes = new Map<string, Entry>();
   readonly #resumed = new Fifo<Entry>();
   readonly #ready = new Fifo<Entry>();
+  /** Ready records of which something only has to be written: they need no room of the flow. */
+  readonly #toWrite = new Fifo<Entry>();
 
   constructor(found: AssignedPartition, epoch: number, start: bigint) {
     this.topic = found.topic;
@@ -67,6 +69,11 @@ export class Partition implements Tenure, TopicPartition {
     this.committed = found.committed;
     this.acknowledged = signOf(found.committed, found.metadata);
     this.highWatermark = found.high;
+  }
+
+  /** Whether a record of it may start that needs no room of the flow. */
+  get mayWrite(): boolean {
+    return this.phase !== 'lost' && this.#toWrite.size > 0 && this.orphans === 0;
   }
 
   get hasReady(): boolean {
@@ -85,7 +92,7 @@ export class Partition implements Tenure, TopicPartition {
     const head = this.#lanes.get(parts.lane);
     if (head === undefined) {
       this.#lanes.set(parts.lane, entry);
-      this.#ready.push(entry);
+      (entry.isToWrite ? this.#toWrite : this.#ready).push(entry);
     } else {
       entry.state = 'queued';
       head.tail.next = entry;
@@ -103,15 +110,20 @@ export class Partition implements Tenure, TopicPartition {
     return this.#resumed.shift() ?? this.#ready.shift();
   }
 
+  /** The oldest record that needs no room of the flow. */
+  takeToWrite(): Entry | undefined {
+    return this.#toWrite.shift();
+  }
+
   /** Puts a lane's head that was waiting, blocked or released before all that has just been read. */
   resume(entry: Entry): void {
     entry.state = 'ready';
-    this.#resumed.push(entry);
+    (entry.isToWrite ? this.#toWrite : this.#resumed).push(entry);
   }
 
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
   settle(entry: Entry): void {
-    this.tracker.settle(entry.index);
+    this.tracker.settle(entry.tracked);
     this.version += 1;
     this.settled += 1;
     this.buffered -= 1;
@@ -151,7 +163,9 @@ export class Partition implements Tenure, TopicPartition {
     this.#lanes.clear();
     this.#resumed.clear();
     this.#ready.clear();
+    this.#toWrite.clear();
     this.buffered = 0;
+    this.deadLetters = 0;
   }
 
   get position(): Position {
@@ -172,7 +186,7 @@ export class Partition implements Tenure, TopicPartition {
       committed: this.committed,
       highWatermark: this.highWatermark,
       buffered: this.buffered,
-      paused: this.pauses.size > 0,
+      pauses: [...this.pauses],
       oldestUnfinishedMs: this.tracker.oldestMs,
       lastReadMs: this.timestampMs === 0 ? null : this.timestampMs,
     };

@@ -123,7 +123,10 @@ export interface Flow<Item, Carry> {
   barrier(before: 'stop' | 'join'): void;
   /** A record that ended as a letter when it was read, without a step, and whose letter is written. */
   lettered?(record: SourceRecord): void;
-  /** Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet written). */
+  /**
+   * Whether what a wait carries was done outside already, so that only this process knows of it (a score not yet
+   * written). Such a record needs no room: what is left of it asks nothing of the service.
+   */
   isAnswered?(carry: Carry): boolean;
   /** Null or absent: what has room may go out. Else nothing may, by a neighbour's doing, and so many running steps stand still for it. */
   heldBack?(): number | null;
@@ -232,6 +235,13 @@ export interface Source {
   stop(): Promise<void>;
 }
 
+/**
+ * Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to
+ * be written to the dead-letter topic; `map_full`: too much that has ended finds no room in what is committed;
+ * `span_full`: too much was read behind a record that has not ended.
+ */
+export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'span_full' | 'schema' | 'gap';
+
 /** What `/status` and the metrics read. Counters are plain numbers: nothing is emitted per record. */
 export interface EngineStatus {
   readonly phase: 'idle' | 'joining' | 'running' | 'stopping' | 'stopped';
@@ -280,7 +290,8 @@ export interface PartitionStatus extends TopicPartition {
   readonly committed: bigint | null;
   readonly highWatermark: bigint;
   readonly buffered: number;
-  readonly paused: boolean;
+  /** Why it is not read now; empty: it is. */
+  readonly pauses: readonly PauseReason[];
   /** Timestamp of the oldest record that is read and not settled; null: none. */
   readonly oldestUnfinishedMs: number | null;
   /** Timestamp of the last record read; null: none was yet. */

@@ -1,11 +1,21 @@
-const UNFINISHED = 0;
-const FINISHED = 1;
-
 /** Offsets in a row; `from` counts from an origin that whoever hands it over names. */
 export interface OffsetRange {
   readonly from: number;
   /** At least 1. */
   readonly length: number;
+}
+
+/** A record that was tracked; by it the tracker settles it. Nothing else reads it. */
+export interface Tracked {
+  /** Its offset, from the tracker's base; as all offsets there. */
+  readonly at: number;
+  readonly timestampMs: number;
+  isSettled: boolean;
+  /** The unsettled records on both sides of it. */
+  before: Tracked | null;
+  after: Tracked | null;
+  /** Whether records between it and the next unsettled one are settled. */
+  isFollowed: boolean;
 }
 
 /**
@@ -19,32 +29,24 @@ export interface OffsetRange {
  * moment it is tracked, and `isRestored` says so before. `finishedRanges` tells what is settled above `committable`, restored
  * offsets that were not read again included, so that a second crash loses no more than the first.
  *
- * Offsets are kept as a bigint base plus a number, so that offsets near 2^63 cost no more than small ones. Rings hold
- * one slot for each record between `committable` and `next`: O(1) amortised per record, and holes cost nothing, however
- * wide they are.
+ * Offsets are kept as a bigint base plus a number, so that offsets near 2^63 cost no more than small ones. Only records
+ * that are not settled are kept, in a list: O(1) for each record, and millions that have settled behind one that has
+ * not cost no more than none.
  */
 export class Tracker {
   readonly #base: bigint;
-  /** Records are counted from 0: below `low` all are settled, from `next` on none is tracked. */
-  #low = 0;
-  #next = 0;
   /** The offset to be tracked next, from the base; as all offsets here. */
   #nextOffset = 0;
-  #capacity: number;
-  #states: Uint8Array;
-  #offsets: Float64Array;
-  #timestampsMs: Float64Array;
+  /** The unsettled records with the lowest and the highest offset; null: all are settled. */
+  #first: Tracked | null = null;
+  #last: Tracked | null = null;
   #restored: readonly OffsetRange[] = [];
   /** The first restored range that may lie ahead. */
   #ahead = 0;
 
   /** @param first the offset from which the partition is read. */
-  constructor(first: bigint, capacity = 1024) {
+  constructor(first: bigint) {
     this.#base = first;
-    this.#capacity = capacity;
-    this.#states = new Uint8Array(capacity);
-    this.#offsets = new Float64Array(capacity);
-    this.#timestampsMs = new Float64Array(capacity);
   }
 
   /**
@@ -57,20 +59,17 @@ export class Tracker {
     this.#ahead = 0;
   }
 
-  /** The index by which this offset is settled, or -1 when it is behind what has been tracked: a repeat of the source. */
-  track(offset: bigint, timestampMs: number): number {
+  /** By what it returns this offset is settled; null: it lies behind what has been tracked, a repeat of the source. */
+  track(offset: bigint, timestampMs: number): Tracked | null {
     const at = Number(offset - this.#base);
-    if (at < this.#nextOffset) return -1;
-    if (this.#next - this.#low === this.#capacity) this.#grow();
-    const index = this.#next;
-    const slot = index % this.#capacity;
-    this.#states[slot] = UNFINISHED;
-    this.#offsets[slot] = at;
-    this.#timestampsMs[slot] = timestampMs;
-    this.#next = index + 1;
+    if (at < this.#nextOffset) return null;
+    const tracked: Tracked = { at, timestampMs, isSettled: false, before: this.#last, after: null, isFollowed: false };
+    if (this.#last === null) this.#first = tracked;
+    else this.#last.after = tracked;
+    this.#last = tracked;
     this.#nextOffset = at + 1;
-    if (this.#isRestored(at)) this.settle(index);
-    return index;
+    if (this.#isRestored(at)) this.settle(tracked);
+    return tracked;
   }
 
   /** Counts every offset below `next` that was not tracked as settled (control records at the end of a batch). */
@@ -93,15 +92,31 @@ export class Tracker {
     this.settle(this.track(offset - 1n, 0));
   }
 
-  settle(index: number): void {
-    if (index < this.#low || index >= this.#next) return;
-    this.#states[index % this.#capacity] = FINISHED;
-    while (this.#low < this.#next && this.#states[this.#low % this.#capacity] === FINISHED) this.#low += 1;
+  /** What `track` has returned is settled from now on; a repeat was before. */
+  settle(tracked: Tracked | null): void {
+    if (tracked === null || tracked.isSettled) return;
+    tracked.isSettled = true;
+    const { before, after } = tracked;
+    if (before === null) this.#first = after;
+    else {
+      before.after = after;
+      before.isFollowed = true;
+    }
+    if (after === null) this.#last = before;
+    else after.before = before;
+    // Who still holds it holds no others by it.
+    tracked.before = null;
+    tracked.after = null;
   }
 
   /** The next offset that may be committed: all below it are settled. */
   get committable(): bigint {
-    return this.#base + BigInt(this.#offsetOf(this.#low));
+    return this.#base + BigInt(this.#committable);
+  }
+
+  /** How many offsets lie between `committable` and `next`. */
+  get span(): number {
+    return this.#nextOffset - this.#committable;
   }
 
   /** The next offset to be tracked. */
@@ -111,22 +126,18 @@ export class Tracker {
 
   /** Timestamp of the first unsettled record; null: none is open. */
   get oldestMs(): number | null {
-    return this.#low === this.#next ? null : (this.#timestampsMs[this.#low % this.#capacity] ?? null);
+    return this.#first?.timestampMs ?? null;
   }
 
   /**
    * The settled offsets above `committable`, rising, `from` counted from `committable`; holes beside settled records are
-   * in them, holes between unsettled ones are not. Two in a row may touch.
-   *
-   * Costs a native search for each range and stops when the caller stops; valid until the next `track` or `settle`.
+   * in them, holes between unsettled ones are not. Two in a row may touch. Valid until the next `track` or `settle`.
    */
   *finishedRanges(): Generator<OffsetRange, void, undefined> {
-    const origin = this.#offsetOf(this.#low);
-    for (let first = this.#find(FINISHED, this.#low); first < this.#next;) {
-      const end = this.#find(UNFINISHED, first);
-      const from = this.#offsetOf(first - 1) + 1;
-      yield { from: from - origin, length: this.#offsetOf(end) - from };
-      first = this.#find(FINISHED, end);
+    const origin = this.#committable;
+    for (let open = this.#first; open !== null; open = open.after) {
+      const from = open.at + 1;
+      if (open.isFollowed) yield { from: from - origin, length: (open.after?.at ?? this.#nextOffset) - from };
     }
     for (const range of this.#restored) {
       const end = range.from + range.length;
@@ -150,34 +161,7 @@ export class Tracker {
     return range !== undefined && at >= range.from;
   }
 
-  #offsetOf(index: number): number {
-    return index < this.#next ? (this.#offsets[index % this.#capacity] ?? 0) : this.#nextOffset;
-  }
-
-  /** The first record in this state from `index` on; `next` or above: there is none (what a slot there holds is long passed). */
-  #find(state: number, index: number): number {
-    const slot = index % this.#capacity;
-    const ahead = this.#states.indexOf(state, slot);
-    if (ahead !== -1) return index + ahead - slot;
-    const behind = this.#states.indexOf(state);
-    return behind === -1 ? this.#next : index + this.#capacity - slot + behind;
-  }
-
-  #grow(): void {
-    const capacity = this.#capacity * 2;
-    const states = new Uint8Array(capacity);
-    const offsets = new Float64Array(capacity);
-    const timestampsMs = new Float64Array(capacity);
-    for (let index = this.#low; index < this.#next; index += 1) {
-      const from = index % this.#capacity;
-      const to = index % capacity;
-      states[to] = this.#states[from] ?? UNFINISHED;
-      offsets[to] = this.#offsets[from] ?? 0;
-      timestampsMs[to] = this.#timestampsMs[from] ?? 0;
-    }
-    this.#capacity = capacity;
-    this.#states = states;
-    this.#offsets = offsets;
-    this.#timestampsMs = timestampsMs;
+  get #committable(): number {
+    return this.#first?.at ?? this.#nextOffset;
   }
 }

@@ -39,6 +39,7 @@ export interface EventFields {
     readonly to: string;
     readonly missing: string;
   };
+  span_full: { readonly topic: string; readonly partition: number; readonly offset: string };
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };

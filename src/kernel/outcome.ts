@@ -167,9 +167,20 @@ export const HOLDS = {
     means: 'The log of a partition does not hold the next offset to be read any more, and KAFKA_OFFSET_GAP is stop.',
     mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
   },
+  map_full: {
+    means:
+      'So much has ended behind records of a partition that have not that it finds no room beside the committed offset: more is not read, because a crash would repeat it.',
+    mend: 'Look at what the oldest records wait for. To go on at once: name their positions in DEAD_LETTER_OFFSETS. Brokers should take 4,096 characters (`offset.metadata.max.bytes`).',
+  },
+  span_full: {
+    means:
+      'A record has not ended, and PARTITION_MAX_SPAN offsets have been read behind it: its partition is not read further, because a restart reads all of them again.',
+    mend: 'The event `span_full` has its topic, partition and offset (on /status the `committable` of the partition). Look at what it waits for, or name it in DEAD_LETTER_OFFSETS and start again: it becomes a dead letter. A larger PARTITION_MAX_SPAN gives time.',
+  },
   dead_letter_topic: {
-    means: 'The dead-letter topic cannot be written.',
-    mend: 'Create it (`topics create`) or give the right to write.',
+    means:
+      'The dead-letter topic cannot be written, whatever the reason. Records that need no dead letter go on; partitions of which too many dead letters wait are not read.',
+    mend: 'Create it (`topics create`), give the right to write, or look at the brokers; the event `writer_retry` names the error.',
   },
   not_scored_yet: {
     means: 'A status update waits for its transaction to be scored.',

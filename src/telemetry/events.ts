@@ -42,6 +42,7 @@ const NEEDS_SOMEBODY = {
   floodgate: 'error',
   start_position: 'error',
   offset_gap: 'error',
+  span_full: 'error',
 } as const satisfies Partial<Record<HoldCause, Level>>;
 
 /** The level of one event: by its values where its row says so. */
@@ -152,6 +153,13 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
         'offsets in between whose records were neither delivered nor dead-lettered; markers and compacted ones count, too',
     },
     counter: { name: 'offset_gaps_total', labels: ['topic', 'why'] },
+  },
+  span_full: {
+    level: 'error',
+    means:
+      'The record at this position has not ended, and so many offsets have been read behind it (PARTITION_MAX_SPAN) that its partition is not read any more. Nothing is lost; it goes on when the record has ended.',
+    fields: { topic: 'the topic', partition: 'its partition', offset: 'of the record that has not ended' },
+    counter: { name: 'spans_full_total', labels: ['topic'] },
   },
   offset_map_ignored: {
     level: 'warn',

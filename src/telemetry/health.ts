@@ -186,7 +186,8 @@ function reportPartition(each: PartitionStatus, nowMs: number): PartitionReport 
     highWatermark: String(each.highWatermark),
     lag: String(lag),
     buffered: each.buffered,
-    paused: each.paused,
+    paused: each.pauses.length > 0,
+    pauses: each.pauses,
     oldestUnfinishedAgeMs: oldestMs === null ? null : Math.max(0, Math.round(nowMs - oldestMs)),
   };
 }

@@ -1,4 +1,4 @@
-import { type EngineStatus } from '../engine/ports.ts';
+import { type EngineStatus, type PauseReason } from '../engine/ports.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { type BreakerReport, type FloodgateReport } from '../resilience/ports.ts';
 
@@ -29,6 +29,8 @@ export interface PartitionReport {
   readonly lag: string;
   readonly buffered: number;
   readonly paused: boolean;
+  /** Why it is not read now; empty: it is. */
+  readonly pauses: readonly PauseReason[];
   readonly oldestUnfinishedAgeMs: number | null;
 }
 

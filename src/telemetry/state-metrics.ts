@@ -192,9 +192,9 @@ export const STATE_METRICS: { readonly [N in StateMetricName]: StateMetric } = {
   paused_partitions: {
     type: 'gauge',
     labels: ['topic'],
-    means: 'Partitions that are not read now because enough of them is buffered.',
+    means: 'Partitions that are not read now; `pauses` on /status says why.',
     rise: 'Reading waits for work to end (back-pressure). For long: as `buffered_records`. After an offset gap with KAFKA_OFFSET_GAP=stop it stays until somebody has looked.',
-    samples: perTopic((partitions) => partitions.filter((each) => each.paused).length),
+    samples: perTopic((partitions) => partitions.filter((each) => each.pauses.length > 0).length),
   },
   partitions_assigned: {
     type: 'gauge',

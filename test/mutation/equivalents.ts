@@ -27,13 +27,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'A text has no bounds, so no offset is in it: it is passed over like no range at all.',
   },
   {
-    source: TRACKER,
-    line: 'for (let index = this.#low; index < this.#next; index += 1) {',
-    from: 'index < this.#next',
-    to: 'index <= this.#next',
-    why: 'One place more is copied; the next record overwrites it.',
-  },
-  {
     source: OFFSET_MAP,
     line: "const { cluster, offset, timestamp, nonce = '', runs = '' } = parts;",
     from: "''",

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeMap, encodeMap } from '../../src/engine/offset-map.ts';
-import { type OffsetRange, Tracker } from '../../src/engine/tracker.ts';
+import { type OffsetRange, type Tracked, Tracker } from '../../src/engine/tracker.ts';
 
 const CLUSTER = 'c';
 type Move =
@@ -41,13 +41,13 @@ class World {
   claimed: ReadonlySet<number> = new Set();
   committed: { readonly offset: bigint; readonly text: string };
   tracker: Tracker;
-  readonly open = new Map<number, number>();
+  readonly open = new Map<number, Tracked>();
 
   constructor(base: bigint, holes: ReadonlySet<number>) {
     this.base = base;
     this.log = new Set(Array.from({ length: 400 }, (_, at) => at).filter((at) => !holes.has(at % 17)));
     this.committed = { offset: base, text: '' };
-    this.tracker = new Tracker(base, 4);
+    this.tracker = new Tracker(base);
   }
 
   law(holds: boolean, law: string, at: number): void {
@@ -72,18 +72,18 @@ class World {
       if (!this.log.has(at)) continue;
       left -= 1;
       const known = this.tracker.isRestored(this.base + BigInt(at));
-      const index = this.tracker.track(this.base + BigInt(at), at);
-      this.law(index !== -1, 'a new offset is no repeat', at);
+      const tracked = this.tracker.track(this.base + BigInt(at), at);
+      this.law(tracked !== null, 'a new offset is no repeat', at);
       this.law(!known || this.finished.has(at), 'an unfinished record is run', at);
       this.law(known || !this.claimed.has(at), 'a record in a committed map is not run again', at);
-      if (!known) this.open.set(at, index);
+      if (!known && tracked !== null) this.open.set(at, tracked);
     }
   }
 
   settle(which: number): void {
-    const [at, index] = [...this.open][which % Math.max(1, this.open.size)] ?? [];
-    if (at === undefined || index === undefined) return;
-    this.tracker.settle(index);
+    const [at, tracked] = [...this.open][which % Math.max(1, this.open.size)] ?? [];
+    if (at === undefined || tracked === undefined) return;
+    this.tracker.settle(tracked);
     this.open.delete(at);
     this.finished.add(at);
   }
@@ -119,7 +119,7 @@ class World {
 
   crash(): void {
     this.open.clear();
-    this.tracker = new Tracker(this.committed.offset, 4);
+    this.tracker = new Tracker(this.committed.offset);
     this.tracker.restore(this.ranges());
     // What is finished but was never claimed runs again: at least once.
     for (const at of this.finished) if (!this.claimed.has(at)) this.finished.delete(at);

@@ -35,7 +35,7 @@ export function engineStatus(
         committed: null,
         highWatermark: 0n,
         buffered: 0,
-        paused: false,
+        pauses: [],
         oldestUnfinishedMs: null,
         lastReadMs: null,
         ...over.partition,

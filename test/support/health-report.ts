@@ -46,6 +46,7 @@ export function healthReport(over: Partial<HealthReport> = {}): HealthReport {
         lag: '8',
         buffered: 5,
         paused: false,
+        pauses: [],
         oldestUnfinishedAgeMs: 140,
       },
     ],

@@ -4,6 +4,7 @@ import {
   type Commit,
   type Source,
   type SourceEvents,
+  type SourceRecord,
   type TopicPartition,
 } from '../../src/engine/ports.ts';
 import { type InMemoryBroker } from './in-memory-broker.ts';
@@ -188,7 +189,8 @@ export class InMemorySource implements Source {
     const records = this.#broker
       .records(at.topic, at.partition)
       .filter(({ offset }) => offset >= from)
-      .slice(0, max);
+      .slice(0, max)
+      .map((record) => copyOf(record));
     const last = records.at(-1);
     const next = last === undefined || records.length < max ? high : last.offset + 1n;
     this.#events?.position(at, high);
@@ -209,6 +211,11 @@ export class InMemorySource implements Source {
     this.#owned.clear();
     this.#mayCommit = false;
   }
+}
+
+/** A broker sends bytes: a record that is read again is another object. */
+function copyOf(record: SourceRecord): SourceRecord {
+  return { ...record };
 }
 
 export function nameOfPartition({ topic, partition }: TopicPartition): string {

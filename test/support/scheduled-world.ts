@@ -211,7 +211,7 @@ export class ScheduledWorld {
       parked: new Set(),
       onGap: 'earliest',
       barrierMs: patienceMs,
-      pressure: { partitionRecords: buffer, flowRecords: buffer * 2, flowBytes: 1e9 },
+      pressure: { partitionRecords: buffer, partitionSpan: 1e6, flowRecords: buffer * 2, flowBytes: 1e9 },
     });
   }
 

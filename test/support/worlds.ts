@@ -220,7 +220,7 @@ export class World {
       onGap: 'earliest',
       nonce: `member-${String(this.#members.length)}`,
       barrierMs: 2000,
-      pressure: { partitionRecords: 6, flowRecords: 12, flowBytes: 1e9 },
+      pressure: { partitionRecords: 6, partitionSpan: 1e6, flowRecords: 12, flowBytes: 1e9 },
     });
   }
 

@@ -181,7 +181,7 @@ function partitionTable(partitions: readonly PartitionReport[]): string {
       grouped(BigInt(each.lag)),
       grouped(each.buffered),
       spell(each.oldestUnfinishedAgeMs),
-      each.paused ? { text: 'no', tone: 'wait' } : 'yes',
+      each.paused ? { text: `no: ${each.pauses.join(', ')}`, tone: 'wait' } : 'yes',
     ]),
   );
   if (partitions.length <= PARTITIONS_OPEN) return rows;

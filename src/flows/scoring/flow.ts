@@ -102,8 +102,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   readonly #options: ScoringFlowOptions;
   readonly #mostOpen: number;
   #running = 0;
-  /** Records that wait with an outcome that is not published yet. The engine does not tell of those it loses: their tenure does. */
-  readonly #carrying = new Map<SourceRecord, Tenure>();
+  /** Records that wait with an outcome that is not published yet, by assignment: it says when they are lost, the engine does not. */
+  readonly #unpublished = new Map<Tenure, Set<SourceRecord>>();
   /** Why the last publication had to wait. */
   #blockedBy: HoldCause = 'kafka';
   /** Of the payment that waited last; null: none ever did. */
@@ -159,10 +159,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return this.#isFull() ? this.#blockedBy : null;
   }
 
-  /** Outcomes that wait to be published always have room for one: nothing that ails the service keeps them back. */
   room(nowMs: number): number {
-    const free = this.#options.caller.free(nowMs);
-    return Math.min(this.#carrying.size > 0 ? Math.max(1, free) : free, this.#mostOpen - this.#running);
+    return Math.min(this.#options.caller.free(nowMs), this.#mostOpen - this.#running);
   }
 
   due(askedMs: number): number | null {
@@ -185,19 +183,14 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
   }
 
   async run(job: Job<Payment, ScoreCarry>): Promise<Step<ScoreCarry>> {
-    this.#carrying.delete(job.record);
     if (job.tenure.phase === 'lost') return { do: 'release' };
+    this.#unpublished.get(job.tenure)?.delete(job.record);
     const carry = job.carry ?? NOTHING_YET;
-    if (carry.outcome === null) {
-      if (this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
-      // Only where the room was meant for an outcome of another record.
-      const { caller, gate, clock } = this.#options;
-      if (caller.free(clock.monotonicMs()) <= 0) return this.#wait(carry, gate.why ?? 'service_down', SPREAD_MS);
-    }
+    if (carry.outcome === null && this.#isFull()) return this.#wait(carry, this.#blockedBy, SPREAD_MS);
     this.#running += 1;
     try {
       const step = await this.#step(job, carry);
-      if (step.do === 'wait' && step.carry?.outcome) this.#carrying.set(job.record, job.tenure);
+      if (step.do === 'wait' && step.carry?.outcome) this.#keepUnpublished(job);
       if (step.do === 'wait') this.#waitingFor = job.tenure;
       if (step.do !== 'release') this.#isStalled = step.do === 'wait';
       return step;
@@ -334,11 +327,20 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     return { do: 'wait', forMs: forMs + this.#options.draw() * SPREAD_MS, why, carry };
   }
 
+  #keepUnpublished({ tenure, record }: Job<Payment, ScoreCarry>): void {
+    const records = this.#unpublished.get(tenure);
+    if (records === undefined) this.#unpublished.set(tenure, new Set([record]));
+    else records.add(record);
+  }
+
   /** True only while outcomes wait to be published: then scoring more would only pile up more of them. */
   #isFull(): boolean {
-    if (this.#carrying.size === 0 || this.#running + this.#carrying.size < this.#mostOpen) return false;
-    for (const [record, tenure] of this.#carrying) if (tenure.phase === 'lost') this.#carrying.delete(record);
-    return this.#running + this.#carrying.size >= this.#mostOpen;
+    let unpublished = 0;
+    for (const [tenure, records] of this.#unpublished) {
+      if (tenure.phase === 'lost') this.#unpublished.delete(tenure);
+      else unpublished += records.size;
+    }
+    return unpublished > 0 && this.#running + unpublished >= this.#mostOpen;
   }
 }
 

@@ -18,8 +18,8 @@ export const BUGS = {
     breaks: 'The highest offset seen is committed, whatever is unfinished below it.',
     file: 'src/engine/tracker.ts',
     changes: [
-      { from: 'return this.#base + BigInt(this.#offsetOf(this.#low));', to: 'return this.next;' },
-      { from: 'const origin = this.#offsetOf(this.#low);', to: 'if (this.#low >= 0) return; const origin = 0;' },
+      { from: 'return this.#base + BigInt(this.#committable);', to: 'return this.next;' },
+      { from: 'const origin = this.#committable;', to: 'if (this.#nextOffset >= 0) return; const origin = 0;' },
     ],
     scenario: 'kill',
     foundAs: ['notScored', 'notReported'],

@@ -132,12 +132,16 @@ export const KAFKA: WrongSection = {
     {
       happens: 'A letter cannot be written.',
       holds: ['dead_letter_topic'],
-      does: 'Its record waits, and its key; the others go on. The offset does not pass it, also over a kill.',
-      mend: 'Create the dead-letter topic (`npx fraud-connector topics create`), or give the right to write.',
+      does: 'Its record waits, and its key; the others go on at full rate. The offset does not pass it, also over a kill. A partition of which too many wait is not read (`dead_letters` under `pauses` on `/status`), until they are written.',
+      mend: 'Create the dead-letter topic (`npx fraud-connector topics create`), give the right to write, or look at its brokers.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
         ['integration/letters', 'because its topic is not there, in the same process'],
         ['integration/letters', 'because its topic takes nothing of its size, not even the pointer'],
+        [
+          'unit/engine/engine-dead-letters',
+          'at 500 records/s, 2 % of them unreadable, a dead-letter topic that fails takes nothing from the rate of the others',
+        ],
         ['process/letters', 'a letter that cannot be written holds its record, also over a kill -9, and no other'],
       ],
     },

@@ -290,7 +290,7 @@ describe('values', () => {
       recordMaxBytes: 1_048_576,
       mapping: null,
       cardGuardExempt: [],
-      buffer: { maxRecords: 10_000, maxBytes: 67_108_864 },
+      buffer: { maxRecords: 10_000, maxBytes: 67_108_864, maxSpan: 1_000_000 },
       commitIntervalMs: 250,
       drainTimeoutMs: 20_000,
       webhook: {

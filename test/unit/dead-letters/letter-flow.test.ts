@@ -52,6 +52,7 @@ describe('a letter goes through the flow of its source', () => {
     flow.tick(5);
     flow.lettered(letterOf());
     expect([inner.barriers, inner.ticks, flow.room(0), flow.due(0)]).toEqual([['stop'], [5], 64, null]);
+    expect([flow.isAnswered('a score'), flow.isAnswered('nothing')]).toEqual([true, false]);
   });
 });
 

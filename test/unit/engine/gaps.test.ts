@@ -70,7 +70,7 @@ async function paused(over: Partial<EngineOptions> = {}): Promise<Reported> {
   await world.engine.start();
   await world.broker.step(5);
   await settled();
-  expect(world.engine.status().partitions[0]).toMatchObject({ buffered: 5, paused: true });
+  expect(world.engine.status().partitions[0]).toMatchObject({ buffered: 5, next: 5n });
   return world;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Entry } from '../../../src/engine/entry.ts';
 import { Partition, signOf } from '../../../src/engine/partition.ts';
+import { type Tracked } from '../../../src/engine/tracker.ts';
 import { type AssignedPartition, type SourceRecord } from '../../../src/engine/ports.ts';
 
 const FOUND: AssignedPartition = {
@@ -22,6 +23,12 @@ const recordAt = (offset: bigint): SourceRecord => ({
   headers: {},
 });
 
+function trackedIn({ tracker }: Partition, { offset, timestampMs }: SourceRecord): Tracked {
+  const tracked = tracker.track(offset, timestampMs);
+  if (tracked === null) throw new Error('a repeat');
+  return tracked;
+}
+
 /** A partition that has read records of these lanes in a row; items are the lane's name and a number. */
 class Bench {
   readonly partition = new Partition(FOUND, 7, 100n);
@@ -29,8 +36,8 @@ class Bench {
   add(...lanes: string[]): Entry[] {
     return lanes.map((lane) => {
       const record = recordAt(this.partition.tracker.next);
-      const index = this.partition.tracker.track(record.offset, record.timestampMs);
-      return this.partition.add({ record, item: `${lane}@${String(record.offset)}`, lane, index, letter: null });
+      const tracked = trackedIn(this.partition, record);
+      return this.partition.add({ record, item: `${lane}@${String(record.offset)}`, lane, tracked, letter: null });
     });
   }
 
@@ -71,7 +78,7 @@ describe('a partition that was just assigned', () => {
       committed: 100n,
       highWatermark: 180n,
       buffered: 0,
-      paused: false,
+      pauses: [],
       oldestUnfinishedMs: null,
       lastReadMs: null,
     });
@@ -199,9 +206,9 @@ describe('a partition', () => {
     const { partition } = new Bench();
     partition.pauses.add('schema').add('flow_full');
     partition.pauses.delete('schema');
-    expect(partition.status.paused).toBe(true);
+    expect(partition.status.pauses).toEqual(['flow_full']);
     partition.pauses.delete('flow_full');
-    expect(partition.status.paused).toBe(false);
+    expect(partition.status.pauses).toEqual([]);
   });
 
   test('forgets everything read when it is lost', () => {
