@@ -260,24 +260,28 @@ export class Dispatcher {
     entry.span ??= this.#parts.tracing?.record(this.flow.name, entry.record);
     entry.tenure.running += 1;
     this.inFlight += 1;
+    if (entry.isToWrite) this.writes.running(entry, 1);
   }
 
   /** A step has ended: it takes effect only while its tenure lasts. */
   #leave(entry: Entry, apply: () => void): void {
     const partition = entry.tenure;
+    const { isToWrite } = entry;
     partition.running -= 1;
     this.inFlight -= 1;
+    if (isToWrite) this.writes.running(entry, -1);
     if (partition.phase !== 'lost') apply();
     this.#parts.onEnded(partition);
-    this.#pump(partition);
+    this.#pump(isToWrite ? null : partition);
   }
 
   /**
    * Whether a partition, one of whose records has just ended, may use the room itself: it has no more than an equal part
-   * under way. A hot key, whose records go one after another, then goes on at once and not after a turn of all others.
+   * of what needs room under way. A hot key, whose records go one after another, then goes on at once and not after a turn of all others.
    */
   #mayKeepItsRoom(partition: Partition): boolean {
-    return this.#kept < KEPT_IN_A_ROW && partition.running * this.#round.size <= this.inFlight;
+    const steps = partition.running - partition.writing;
+    return this.#kept < KEPT_IN_A_ROW && steps * this.#round.size <= this.inFlight - this.writes.inFlight;
   }
 
   #apply(entry: Entry, step: Step<unknown>): void {
@@ -367,7 +371,7 @@ export class Dispatcher {
 
   #join(partition: Partition): void {
     this.writes.join(partition);
-    if (partition.inRound) return;
+    if (partition.inRound || !partition.hasReady) return;
     partition.inRound = true;
     this.#round.push(partition);
   }
