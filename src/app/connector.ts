@@ -35,7 +35,7 @@ import { followFreshness } from './freshness.ts';
 import { createFlows, type Flows } from './flows.ts';
 import { Instruments } from './instruments.ts';
 import { LateEncoder } from './late-encoder.ts';
-import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
+import { barrierMs, kafkaOf, readLimitsOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { Secrets } from './secrets.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
@@ -310,6 +310,7 @@ class Connector {
       groupId: group.groupId,
       sessionTimeoutMs: group.sessionTimeoutMs,
       topics: [...flows.byTopic.keys()],
+      limits: readLimitsOf(this.#config),
       clock,
       draw,
       emit,

@@ -1,5 +1,6 @@
 import { type Config } from '../config/config.ts';
 import { createKafkaClient, type KafkaClient } from '../edges/kafka/client.ts';
+import { type ReadLimits } from '../edges/kafka/fetched-partition.ts';
 import { OauthTokens } from '../edges/kafka/oauth-token.ts';
 import { type KafkaSasl } from '../edges/kafka/sasl.ts';
 import { createSchemaRegistry, type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
@@ -17,6 +18,11 @@ export function kafkaOf(config: Config, emit: Emit, secrets: Secrets = new Secre
   const { brokers, clientId, sessionTimeoutMs } = config.kafka;
   const tls = secrets.kafkaTls?.now;
   return createKafkaClient({ brokers, clientId, sessionTimeoutMs, tls, sasl: saslOf(config, secrets) }, emit);
+}
+
+/** What the records of a configuration's topics may come to. */
+export function readLimitsOf({ recordMaxBytes, batchMaxBytes }: Config): ReadLimits {
+  return { recordMaxBytes, batchMaxBytes };
 }
 
 function saslOf({ kafka: { sasl } }: Config, secrets: Secrets): KafkaSasl | undefined {

@@ -104,6 +104,7 @@ export interface Config {
     readonly exemptionAsArray: boolean;
   };
   readonly recordMaxBytes: number;
+  readonly batchMaxBytes: number;
   /** The text of the mapping file; null: records are not mapped. */
   readonly mapping: string | null;
   /** Names of datapoints, beside the ids. */
@@ -217,6 +218,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
     },
     recordMaxBytes: values.RECORD_MAX_BYTES,
+    batchMaxBytes: values.BATCH_MAX_BYTES,
     mapping: values.MAPPING_FILE,
     cardGuardExempt: values.CARD_GUARD_EXEMPT,
     buffer: {

@@ -64,6 +64,13 @@ const RULES: readonly Rule[] = [
         ? null
         : `BUFFER_MAX_BYTES: ${String(buffer)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
   },
+  {
+    over: ['BATCH_MAX_BYTES', 'RECORD_MAX_BYTES'],
+    judge: ({ BATCH_MAX_BYTES: batch, RECORD_MAX_BYTES: record }) =>
+      batch >= record
+        ? null
+        : `BATCH_MAX_BYTES: ${String(batch)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
+  },
   ...tlsRules(WEBHOOK_TLS),
   ...tlsRules(SERVICE_TLS),
   unusedRule('SERVICE_BASE_URL', SERVICE_TLS),

@@ -218,7 +218,14 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     max: 64 * MIB,
     unit: 'bytes',
     absent: MIB,
-    doc: 'A larger record becomes the dead letter `record_too_large`.',
+    doc: 'A larger record (key, value and headers, as they stand in their batch) becomes the dead letter `record_too_large`, a pointer; its bytes are never held.',
+  }),
+  BATCH_MAX_BYTES: integer({
+    min: MIB,
+    max: 1024 * MIB,
+    unit: 'bytes',
+    absent: 256 * MIB,
+    doc: 'Of a compressed batch that unpacks to more, every record becomes the dead letter `record_too_large`, a pointer. It is unpacked part by part: this bounds work, not memory.',
   }),
   MAPPING_FILE: textFile({
     doc: 'How records of other shapes become datapoints (docs/mapping.md). None: records have the names and values of the service.',

@@ -65,6 +65,7 @@ export interface Values extends TracingValues {
   readonly FLOODGATE_MAX_SHARE: number;
   readonly SCORE_ON_REFUSAL: boolean;
   readonly RECORD_MAX_BYTES: number;
+  readonly BATCH_MAX_BYTES: number;
   readonly MAPPING_FILE: string | null;
   readonly CARD_GUARD_EXEMPT: readonly string[];
   readonly SYNC_TIMEOUT_MS: number | null;

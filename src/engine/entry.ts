@@ -1,3 +1,4 @@
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
@@ -65,7 +66,7 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.lane = parts.lane;
     this.tracked = parts.tracked;
     this.letter = parts.letter;
-    this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+    this.bytes = recordBytes(parts.record);
   }
 
   /** Whether Kafka alone has to take what is left of it: its dead letter, or what it carries. */

@@ -23,7 +23,12 @@ export interface SourceRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: RecordHeaders;
+  /** Why key, value and headers are not here although the record may have some; absent: they are as they were written. */
+  readonly unread?: Unread;
 }
+
+/** Its record or its batch is larger than it may be; or its batch, which arrived as it was written, is none. */
+export type Unread = 'record_too_large' | 'undecodable';
 
 export interface TopicPartition {
   readonly topic: string;

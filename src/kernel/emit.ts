@@ -43,7 +43,7 @@ export interface EventFields {
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
-  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'too_large' | 'invalid' };
+  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'unread' | 'too_large' | 'invalid' };
   flow_broken: { readonly flow: string; readonly error: string };
 
   login: { readonly result: 'ok' | 'refused' | 'failed' };

@@ -24,7 +24,8 @@ export const LETTERS = {
     mend: 'Give the fields compatible types; docs/schemas.md shows which.',
   },
   undecodable: {
-    means: 'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8.',
+    means:
+      'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8. `dlq.detail` is `batch` where the whole batch of the record cannot be unpacked: then the letter is a pointer.',
     mend: "Mend the producer's serializer; then send the payment again.",
   },
   not_an_object: { means: 'The value is JSON, but not an object.', mend: 'Send one object per record.' },
@@ -41,8 +42,9 @@ export const LETTERS = {
     mend: 'Mend the value, or the mapping (docs/mapping.md); `explain` shows what a mapping makes of a record.',
   },
   record_too_large: {
-    means: 'The value is larger than RECORD_MAX_BYTES.',
-    mend: 'Send less, or raise RECORD_MAX_BYTES.',
+    means:
+      'The record is larger than RECORD_MAX_BYTES, its batch unpacks to more than BATCH_MAX_BYTES, or its score cannot be made small enough for Kafka. Always a pointer.',
+    mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES or the `max.message.bytes` of fraud.scores; then send the record at `dlq.source` again.',
   },
   status_unknown: {
     means: 'The update has no status, or one that is not among the seven of the service.',

@@ -121,7 +121,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
     rise: 'Records are put aside: look the reason up in docs/codes.md, then `dlq show`. `card_data`: stop the producer. `connector_fault`: report it.',
   },
   letter_withheld: {
-    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
+    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `unread`: look the reason up in docs/codes.md. `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
   },
   flow_broken: {
     rise: 'A defect of the connector: report it with the log line `flow_broken`.',

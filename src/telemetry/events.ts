@@ -186,7 +186,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       'A letter was written as a pointer: without key, value and headers of its record, with the place where it was read.',
     fields: {
       topic: 'the dead-letter topic',
-      why: '`card_data` (the record holds some), `too_large` or `invalid` (Kafka refused the whole letter)',
+      why: '`card_data` (the record holds some), `unread` (the record or its batch is too large, or does not unpack), `too_large` (Kafka does not take the whole letter) or `invalid` (Kafka refused it)',
     },
     counter: { name: 'dlq_withheld_total', labels: ['topic', 'why'] },
   },

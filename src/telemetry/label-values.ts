@@ -6,7 +6,7 @@ export type LabelValues = readonly string[] | { readonly like: RegExp; readonly 
 const TOPIC: LabelValues = { like: /^[\w.-]{1,249}$/, what: 'a topic of the configuration' };
 const STATUS: LabelValues = { like: /^[0-9]{1,3}$/, what: 'an HTTP status; 0: no answer' };
 const OPTION: LabelValues = { like: /^[A-Z][A-Z0-9_]+$/, what: 'the name of an option' };
-const WHY: readonly string[] = ['card_data', 'too_large', 'invalid'];
+const WHY: readonly string[] = ['card_data', 'unread', 'too_large', 'invalid'];
 
 /** What each label of ours holds, wherever it occurs; `METRIC.LABEL` goes before it. Nothing from a record is among it. */
 export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {

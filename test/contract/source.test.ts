@@ -135,6 +135,17 @@ describe.each(worlds)('a source %s', (_name, make) => {
     expect(second.recorder.values).toEqual(numbered(2, 6));
   });
 
+  test('commits before anything has been read', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(3));
+    const { source, recorder } = await member(groupId, [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    await source.commit([{ ...at, offset: 2n, metadata: 'map' }]);
+    expect(await world.committed(groupId, at)).toEqual({ offset: 2n, metadata: 'map' });
+  });
+
   test('passes the barrier before a second member joins, then they own different partitions of both topics', async () => {
     const groupId = randomUUID();
     const topics = [await world.createTopic(4), await world.createTopic(4)];

@@ -20,6 +20,10 @@ import { type Emit, type EventName } from '../../src/kernel/emit.ts';
 import { InMemoryBroker } from '../support/in-memory-broker.ts';
 import { InMemorySource } from '../support/in-memory-source.ts';
 
+const MIB = 1024 * 1024;
+/** As RECORD_MAX_BYTES and BATCH_MAX_BYTES are, unless set. */
+const LIMITS = { recordMaxBytes: MIB, batchMaxBytes: 256 * MIB };
+
 /** Everything a source has said, in order, and the places where a test may interfere. */
 export class Recorder implements SourceEvents {
   readonly log: string[] = [];
@@ -90,7 +94,9 @@ export class Recorder implements SourceEvents {
 }
 
 /** How a source may differ from the default. */
-export type Variant = Partial<Pick<SourceOptions, 'assignor' | 'client' | 'fence' | 'metadataMaxAgeMs' | 'onMismatch'>>;
+export type Variant = Partial<
+  Pick<SourceOptions, 'assignor' | 'client' | 'fence' | 'limits' | 'metadataMaxAgeMs' | 'onMismatch'>
+>;
 
 /** What the contract needs of a cluster, whatever stands behind it. */
 export interface World {
@@ -222,6 +228,7 @@ export async function kafkaWorld(brokers: readonly string[], replication = 1): P
       createKafkaSource({
         fence: new FenceFeed({ clock: systemClock, sessionTimeoutMs: SESSION_MS }),
         client: connect(brokers, { said, errors }).client,
+        limits: LIMITS,
         ...variant,
         groupId,
         topics,

@@ -1,4 +1,5 @@
 import { type LogRange, type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
+import { recordBytes } from '../../kernel/record-bytes.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Owned } from './owned.ts';
 
@@ -6,7 +7,7 @@ import { type Owned } from './owned.ts';
 const AT_ONCE = 128;
 /** Of one partition: what is kept beside it need not be fetched yet. */
 const ENOUGH = 512;
-/** What is kept for partitions that do not flow, keys and values; beyond it their records are fetched again. */
+/** What is kept for partitions that do not flow; beyond it their records are fetched again. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** What one fetch has brought of one partition. */
@@ -131,6 +132,6 @@ export class HandOver {
 
 function sizeOf(records: readonly SourceRecord[]): number {
   let bytes = 0;
-  for (const { key, value } of records) bytes += (key?.length ?? 0) + (value?.length ?? 0);
+  for (const record of records) bytes += recordBytes(record);
   return bytes;
 }

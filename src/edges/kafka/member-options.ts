@@ -3,6 +3,7 @@ import { type Clock } from '../../kernel/clock.ts';
 import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { type FenceFeed } from './fence-feed.ts';
+import { type ReadLimits } from './fetched-partition.ts';
 import { type OffsetReader } from './offset-reader.ts';
 
 /** What one membership of a group is made from, and whom it tells. */
@@ -11,6 +12,7 @@ export interface MemberOptions {
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
   readonly topics: readonly string[];
+  readonly limits: ReadLimits;
   readonly clock: Clock;
   readonly draw: () => number;
   readonly fence: FenceFeed;

@@ -8,21 +8,12 @@ import { membershipOf, onUnknownTopic } from './coordinator-repair.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type Fetched, HandOver } from './hand-over.ts';
 import { Heart } from './heart.ts';
-import { toSourceRecord } from './incoming.ts';
+import { readFetches, readOf } from './fetch-repair.ts';
 import { JoinGuard } from './join-guard.ts';
 import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
+import { flows, isRead, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
 import { Patience } from './patience.ts';
-import {
-  advanceTo,
-  flows,
-  isRead,
-  judgeEmpty,
-  type Owned,
-  OwnedPartitions,
-  seekTo,
-  toKafkaPartitions,
-} from './owned.ts';
 import { onOutOfRange } from './range-repair.ts';
 import { consumerConfig, heartbeatMs } from './settings.ts';
 import { Turns } from './turns.ts';
@@ -66,7 +57,11 @@ export class GroupMember {
     this.#options = options;
     this.#patience = new Patience(options);
     this.#turns = new Turns(options.clock);
-    this.#commits = new CommitLine({ mayCommit: () => this.#mayCommit, owns: (at) => this.#owned.has(at) });
+    this.#commits = new CommitLine({
+      mayCommit: () => this.#mayCommit,
+      owns: (at) => this.#owned.has(at),
+      membership: () => (this.#cluster === null ? null : membershipOf(this.#cluster)),
+    });
     this.#joins = new JoinGuard(async () => {
       await this.#passBarrier();
     });
@@ -105,6 +100,12 @@ export class GroupMember {
         onCluster: (cluster) => {
           this.#cluster = cluster;
           this.#joins.guard(cluster);
+          readFetches(cluster, {
+            ...options.limits,
+            turn: async () => {
+              await this.#turns.next();
+            },
+          });
           onUnknownTopic(cluster, () => {
             this.#watch.unknownTopic();
           });
@@ -212,11 +213,6 @@ export class GroupMember {
         this.#joined(payload.memberAssignment);
       });
     });
-    this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
-      this.#guarded(() => {
-        if (payload.batchSize === 0) this.#emptyBatch(payload);
-      });
-    });
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#end(kafkaErrorName(payload.error));
     });
@@ -270,51 +266,25 @@ export class GroupMember {
 
   #batch(payload: EachBatchPayload): void {
     const { batch } = payload;
-    this.#commits.use(async (offsets) => {
-      await payload.commitOffsetsIfNecessary(offsets);
-    });
     const owned = this.#owned.get(batch);
+    const read = readOf(batch.messages[0]);
     // A batch that is refused here is not resolved: it is fetched again when the partition flows.
-    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined) return;
+    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined || read === null) return;
     const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
     if (from !== owned.expected) {
       this.#suspect(owned);
       return;
     }
     if (owned.suspicion !== null) return;
-    const lastOffset = batch.lastOffset();
-    const records = batch.messages.map((message) => toSourceRecord(owned.at, message));
-    const fetched = { from, next: BigInt(lastOffset) + 1n, records };
-    this.#take(owned, fetched, batch.highWatermark, () => {
-      payload.resolveOffset(lastOffset);
+    this.#take(owned, { from, ...read }, batch.highWatermark, () => {
+      payload.resolveOffset(batch.lastOffset());
     });
-  }
-
-  #emptyBatch(batch: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly highWatermark: string;
-    readonly firstOffset: string | null;
-    readonly lastOffset: string;
-  }): void {
-    const owned = this.#owned.get(batch);
-    if (this.#phase !== 'owning' || !isRead(owned)) return;
-    const verdict = judgeEmpty(owned, batch.firstOffset, batch.lastOffset);
-    if (verdict === 'ignore') return;
-    const { expected: from } = owned;
-    const next = BigInt(batch.lastOffset) + 1n;
-    if (verdict === 'again') {
-      owned.doubted = next;
-      this.#consumer.seek({ ...owned.at, offset: from.toString() });
-      return;
-    }
-    this.#take(owned, { from, next, records: [] }, batch.highWatermark, () => undefined);
   }
 
   /** Takes over what was fetched. `resolve`: it need not be fetched again. */
   #take(owned: Owned, fetched: Fetched, highWatermark: string, resolve: () => void): void {
     if (!this.#handOver.add(owned, fetched)) return;
-    advanceTo(owned, fetched.next);
+    owned.expected = fetched.next;
     resolve();
     this.#options.events.position(owned.at, BigInt(highWatermark));
     this.#handOver.go(owned);

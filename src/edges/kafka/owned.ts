@@ -12,10 +12,6 @@ export interface Owned {
    * later one is another object. What has been fetched before goes on.
    */
   suspicion: object | null;
-  /** A seek has not been followed by a batch yet: what comes may still be of before it. */
-  sought: boolean;
-  /** The end of an empty batch that came after a seek and was asked for again; null: none. */
-  doubted: bigint | null;
 }
 
 /** The partitions of the present assignment. */
@@ -32,8 +28,6 @@ export class OwnedPartitions {
           expected: null,
           wanted: false,
           suspicion: null,
-          sought: false,
-          doubted: null,
         });
     return [...this.#all.values()].map(({ at }) => at);
   }
@@ -68,36 +62,10 @@ export function isRead(owned: Owned | undefined): owned is Owned & { expected: b
   return flows(owned) && owned.suspicion === null;
 }
 
-/** The engine has said where reading begins. */
+/** The engine has said where reading begins, or the log holds what was in doubt. */
 export function seekTo(owned: Owned, next: bigint): void {
   owned.expected = next;
   owned.suspicion = null;
-  owned.sought = true;
-  owned.doubted = null;
-}
-
-/** Reading has come this far. */
-export function advanceTo(owned: Owned, next: bigint): void {
-  owned.expected = next;
-  owned.sought = false;
-  owned.doubted = null;
-}
-
-/**
- * Whether an empty batch (transaction markers, aborted records, what compaction left) moves the partition on. kafkajs does
- * not say what such a batch was asked for, and after a seek one may still come from before it. Believed: reading on
- * without a seek, beginning exactly where we are, or the same again after it was asked for again.
- */
-export function judgeEmpty(
-  owned: Owned & { expected: bigint },
-  firstOffset: string | null,
-  lastOffset: string,
-): 'advance' | 'again' | 'ignore' {
-  const next = BigInt(lastOffset) + 1n;
-  if (next <= owned.expected) return 'ignore';
-  if (!owned.sought) return 'advance';
-  if (firstOffset !== null && BigInt(firstOffset) === owned.expected) return 'advance';
-  return owned.doubted === next ? 'advance' : 'again';
 }
 
 /** A partition's name as a key of a map. */

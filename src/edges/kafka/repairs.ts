@@ -3,7 +3,6 @@ import { type ConnectingPool, endOwnAttempts, shareConnects } from './connect-re
 import { followCoordinator } from './coordinator-repair.ts';
 import { type ConsumerGroup, type FetchingGroup, type Runner } from './group-internals.ts';
 import { leaveRanges, type RangedGroup } from './range-repair.ts';
-import { decodeRecord } from './read-repair.ts';
 import { type AskingPool, tellRefusals } from './refusal-repair.ts';
 import { lookSoon } from './resume-repair.ts';
 import { forgetFailures } from './retry-repair.ts';
@@ -21,7 +20,7 @@ interface RequestQueue {
 const repaired = new WeakSet<object>();
 
 /**
- * Mends fourteen defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
+ * Mends thirteen defects of kafkajs 2.2.4 in place; does nothing for another version. Returns whether the repairs are in force.
  *
  * - An idle connection looks every millisecond after requests that wait, also when none does (2 % of a core for nothing,
  *   and a warning of Node's about negative delays). Whoever adds a request that has to wait starts the timer itself, so
@@ -36,7 +35,6 @@ const repaired = new WeakSet<object>();
  * - Failures are counted for as long as no join comes: `forgetFailures`.
  * - Writing a small record costs many times what its bytes do: `encodeRecord`.
  * - Of a write to several partitions that one of them has refused, the answers of the others are lost: `tellAll`.
- * - Reading a record with many headers stops the process: `decodeRecord`.
  * - A connection that has fallen silent is kept, and all that is asked on it times out: `giveUpSilent`.
  * - Each of those who need a connection at once opens a socket of its own: `shareConnects`.
  * - An attempt to connect that has failed ends the next one: `endOwnAttempts`.
@@ -74,7 +72,6 @@ export function repairKafkajs(): boolean {
       shareConnects(prototype);
     });
     repairWrites(load);
-    replace(load, 'kafkajs/src/protocol/recordBatch/record/v0/decoder', decodeRecord);
     return true;
   } catch {
     return false;

@@ -6,6 +6,7 @@ import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { isMissingRight, kafkaErrorName, withRights } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
+import { type ReadLimits } from './fetched-partition.ts';
 import { GroupMember } from './member.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { OffsetReader } from './offset-reader.ts';
@@ -21,6 +22,8 @@ export interface SourceOptions {
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
   readonly topics: readonly string[];
+  /** What records may come to; a larger one comes without content. */
+  readonly limits: ReadLimits;
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;

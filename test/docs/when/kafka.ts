@@ -176,14 +176,15 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
-      happens: 'A batch is packed in a codec that nobody knows, or does not unpack.',
+      happens: 'A batch has been damaged since it was written, or is packed in a codec that nobody knows.',
       events: ['source_failed'],
       see: '`a batch that does not unpack` in `error`, again and again',
       does: 'Nothing is passed over: the partition stands, and with it the others of this process. gzip, snappy, lz4 and zstd are read.',
-      mend: 'Look at the batch with `kafka-dump-log.sh`. If it is damaged: delete the records up to its end (`kafka-delete-records.sh`); reading goes on behind them as after an expiry.',
+      mend: 'Look at the batch with `kafka-dump-log.sh`, on each replica: another leader may have it whole. If all are damaged: delete the records up to its end (`kafka-delete-records.sh`); reading goes on behind them as after an expiry.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
-        ['unit/edges/kafka/codecs', 'gives up at once on what does not unpack, by the name of the error'],
+        ['unit/edges/kafka/fetched-partition', 'and %s, and has changed on its way, is fetched again'],
+        ['unit/edges/kafka/fetched-partition', 'only to this version, for its codec is unknown, is fetched again'],
         ['integration/odd-records', 'comes in a batch that is packed with %s'],
       ],
     },

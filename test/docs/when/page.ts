@@ -78,7 +78,7 @@ const NOT_SHOWN: readonly (readonly [happens: string, why: string])[] = [
   ],
   [
     'A bit of a batch has changed on the disk of a broker.',
-    'kafkajs reads the checksum and does not compare it ([kafkajs.md](kafkajs.md#checksums-are-not-compared)). What does not unpack or is no JSON or Avro any more is told; a changed amount is not.',
+    'The checksum is compared only where a batch cannot be read ([kafkajs.md](kafkajs.md#checksums-are-not-compared)). What does not unpack or is no JSON or Avro any more is told; a changed amount is not.',
   ],
   [
     'One address sends a flood of webhooks that nobody has signed.',

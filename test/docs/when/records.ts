@@ -48,14 +48,18 @@ export const RECORDS: WrongSection = {
       ],
     },
     {
-      happens: 'A value is larger than RECORD_MAX_BYTES, or its score cannot be made small enough for Kafka.',
+      happens:
+        'A record is larger than RECORD_MAX_BYTES, a compressed batch unpacks to more than BATCH_MAX_BYTES, or a score cannot be made small enough for Kafka.',
       letters: ['record_too_large'],
-      events: ['score_trimmed'],
-      does: 'A letter. A score that is too large goes without `extra`, then without signals, before that.',
-      mend: 'Send less, or raise RECORD_MAX_BYTES and `max.message.bytes` of the topics.',
+      events: ['score_trimmed', 'letter_withheld'],
+      does: 'A letter, as a pointer: the record is never held in memory, and the others of its batch are delivered. Of a batch that unpacks to too much every offset is such a letter. A score that is too large goes without `extra`, then without signals, before that.',
+      mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES and `max.message.bytes` of the topics; then redrive.',
       answers: ['all_letters'],
       shown: [
         ['integration/bad-input', '$is is a letter, and the payment behind it is scored'],
+        ['integration/large-batches', 'are pointers one by one, the others of their batch are scored: %s'],
+        ['integration/large-batches', 'are pointers with all of a batch that comes to too much: %s, %i MiB'],
+        ['integration/large-batches', 'take little memory, also in a row, and the membership stays'],
         [
           'integration/scores',
           'a score too large for its topic goes without what is furthest from the decision, and is counted',
@@ -73,6 +77,7 @@ export const RECORDS: WrongSection = {
         ['integration/odd-records', 'has a timestamp %s'],
         ['integration/odd-records', 'though it has ten thousand headers'],
         ['integration/odd-records', 'though its key has a megabyte'],
+        ['integration/odd-records', 'though its headers have more than a record may: it says where that is'],
         ['integration/odd-records', 'though it has ten megabytes, which is more than one fetch brings'],
         ['integration/odd-records', 'though its headers are named like what every object has'],
       ],

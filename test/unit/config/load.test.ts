@@ -288,6 +288,7 @@ describe('values', () => {
         exemptionAsArray: false,
       },
       recordMaxBytes: 1_048_576,
+      batchMaxBytes: 268_435_456,
       mapping: null,
       cardGuardExempt: [],
       buffer: { maxRecords: 10_000, maxBytes: 67_108_864, maxSpan: 1_000_000 },

@@ -26,8 +26,6 @@ const partition = (number: number): Owned => ({
   expected: 0n,
   wanted: true,
   suspicion: null,
-  sought: false,
-  doubted: null,
 });
 
 function records(from: number, count: number, { valueBytes = 1, step = 1 } = {}): SourceRecord[] {
