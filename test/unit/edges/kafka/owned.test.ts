@@ -17,6 +17,20 @@ describe('a partition of the assignment', () => {
     expect(flows(owned)).toBe(false);
   });
 
+  test('that stays is the same one and begins anew; one that comes back later is another', () => {
+    const all = new OwnedPartitions();
+    all.assign({ t: [0, 1] });
+    const [one, other] = [0, 1].map((number) => all.get({ topic: 't', partition: number }));
+    if (one === undefined) throw new Error('not owned');
+    seekTo(one, 5n);
+    one.wanted = true;
+    all.assign({ t: [0] });
+    expect(all.get(AT)).toBe(one);
+    expect(one).toMatchObject({ at: AT, expected: null, wanted: false, suspicion: null });
+    all.assign({ t: [0, 1] });
+    expect(all.get({ topic: 't', partition: 1 })).not.toBe(other);
+  });
+
   test('under suspicion hands over what was fetched, and is not fetched before the engine says where', () => {
     const owned: Owned = { at: AT, expected: 10n, wanted: true, suspicion: {} };
     expect([flows(owned), isRead(owned)]).toEqual([true, false]);
