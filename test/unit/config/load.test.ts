@@ -125,6 +125,13 @@ describe('refusals', () => {
     expect(lines[1]).toContain(name);
   });
 
+  test('refuses a batch that may come to less than one of its records', () => {
+    const env = valid({ RECORD_MAX_BYTES: '2097152', BATCH_MAX_BYTES: '2097151' });
+    expect(problems(env)).toContain('BATCH_MAX_BYTES: 2097151 is less than RECORD_MAX_BYTES (2097152)');
+    const equal = valid({ RECORD_MAX_BYTES: '2097152', BATCH_MAX_BYTES: '2097152' });
+    expect(loadConfig(source(equal)).config.batchMaxBytes).toBe(2_097_152);
+  });
+
   test('refuses brokers off this machine, because no TLS would protect the payments', () => {
     const env = valid({ KAFKA_BROKERS: '127.0.0.1:9092,kafka.internal:9092' });
     expect(problems(env)).toContain('KAFKA_ALLOW_PLAINTEXT=true');

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { UNREAD_BATCH } from '../../../../src/edges/kafka/codecs.ts';
 import { crc32c } from '../../../../src/edges/kafka/crc32c.ts';
 import {
-  FETCH_MAX_BYTES,
+  fetchBudget,
+  type FetchBudget,
   type FetchedPartition,
   readPartition,
   type ReadRecords,
@@ -25,10 +26,10 @@ async function read(
     from = 0n,
     aborted = [],
     limits = LIMITS,
-    budget = { bytes: FETCH_MAX_BYTES },
+    budget = fetchBudget(),
   }: Partial<FetchedPartition> & {
     readonly limits?: typeof LIMITS;
-    readonly budget?: { bytes: number };
+    readonly budget?: FetchBudget;
   } = {},
 ): Promise<ReadRecords> {
   return await readPartition({ at: AT, from, bytes, aborted }, { ...limits, turn }, budget);
@@ -246,6 +247,11 @@ describe('a batch that is none', () => {
     await expect(read(batch)).rejects.toMatchObject({ name: UNREAD_BATCH });
   });
 
+  test('ends before it begins', async () => {
+    const batch = batchOf({ records: valued('a'), lastOffsetDelta: -2 });
+    await expect(read(batch)).rejects.toMatchObject({ name: UNREAD_BATCH });
+  });
+
   test('has a size that cannot be', async () => {
     const batch = batchOf({ records: valued('a') });
     batch.writeInt32BE(3, 8);
@@ -290,7 +296,7 @@ describe('what one fetch may take', () => {
   });
 
   test('is bounded for all of its partitions together', async () => {
-    const budget = { bytes: FETCH_MAX_BYTES };
+    const budget = fetchBudget();
     const batch = batchOf({ codec: 'zstd', records: mebibytes(7) });
     const counts: number[] = [];
     for (let partition = 0; partition < 4; partition += 1) counts.push((await read(batch, { budget })).records.length);
@@ -313,6 +319,15 @@ describe('what one fetch may take', () => {
     const limits = { recordMaxBytes: MIB, batchMaxBytes: 64 * MIB };
     const bytes = Buffer.concat([bomb(0n, 40 * MIB), bomb(1n, 40 * MIB)]);
     expect(texts(await read(bytes, { limits }))).toEqual(['0 record_too_large', 1n]);
+  });
+
+  test('ends after some large batches, whatever partitions they are of', async () => {
+    const limits = { recordMaxBytes: MIB, batchMaxBytes: 64 * MIB };
+    const budget = { ...fetchBudget(), unpackBytes: 50 * MIB };
+    const counts: number[] = [];
+    for (let partition = 0; partition < 3; partition += 1)
+      counts.push((await read(bomb(0n, 30 * MIB), { limits, budget })).records.length);
+    expect(counts).toEqual([1, 1, 0]);
   });
 
   test('stays below a bound, whatever its batches unpack to', async () => {
