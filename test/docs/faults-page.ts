@@ -99,6 +99,7 @@ function syncing(exchange: Exchange): string {
       const [at, alone] = [searchedAt(answer, true), searchedAt(answer, false)];
       if (at === null) return `waits: ${code(answer.cause)}`;
       const when = at === alone ? String(at) : `${String(at)}, alone ${String(alone)}`;
+      if (answer.verdict === 'rate_limited') return `searched at ${when}: waits on`;
       const letter = `letter ${code(reasonOf(answer.reason))}`;
       return `searched at ${when}: ${letter}${isRefused(answer) ? '' : ' once it is proven'}`;
     }

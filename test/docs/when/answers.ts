@@ -142,7 +142,7 @@ export const ANSWERS: WrongSection = {
       happens: 'One status update makes its batch be refused with a 3xx or 4xx.',
       letters: ['status_<code>'],
       events: ['batch_split'],
-      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once another update was accepted since its refusal.',
+      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once it was refused alone twice, with another update accepted in between; until then it waits alone.',
       mend: 'Read `dlq.service_error`; mend the update and send it again.',
       answers: ['all_letters'],
       shown: [
@@ -178,7 +178,7 @@ export const ANSWERS: WrongSection = {
     {
       happens: 'A batch gets no answer, or 408, 425, 429, 5xx, or 2xx with an `error_msg`.',
       holds: ['service_down', 'record_failing'],
-      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (502 to 504: after a fourth, while other batches are accepted) it is searched for the update that does it, which then goes on alone, as a payment would. 429 is never searched.',
+      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (429 and 502 to 504: after a fourth while other batches are accepted, else after an eighth) it is searched for the update that does it, which then goes on alone and is judged as a payment is.',
       mend: 'Nothing.',
       answers: ['twice', 'lag_grows'],
       shown: [
