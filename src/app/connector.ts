@@ -360,6 +360,7 @@ class Connector {
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
         partitionRecords: PARTITION_RECORDS,
+        partitionSpan: buffer.maxSpan,
         flowRecords: Math.max(buffer.maxRecords, 2 * scoring.concurrency),
         flowBytes: buffer.maxBytes,
       },

@@ -271,7 +271,17 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   SYNC_CARD_METHODS: list({
     accepts: 'values of `pmt_method`, comma separated',
     pattern: /^\P{Cc}{1,100}$/u,
-    doc: 'Payment methods that are cards. None listed: while protection is on, every method counts as card.',
+    doc: 'Payment methods that are cards, for the two options below. None listed: every method counts as card.',
+  }),
+  SYNC_UNKNOWN_METHOD: choice({
+    of: ['card', 'send'],
+    absent: 'card',
+    doc: 'What an update without `pmt_method` counts as. `card`: as a card, unless this process scored the payment and remembers another method. `send`: never as a card, so that the same update always ends alike.',
+  }),
+  SYNC_DECLINE_REASON_REQUIRED: choice({
+    of: ['always', 'card', 'never'],
+    absent: 'always',
+    doc: 'Which declined payments become dead letters without a reason of the issuer; the others go out without one.',
   }),
   SYNC_ISSUER_REASON_CODES_FILE: linesFile({
     doc: 'Issuer reason codes the service knows, one a line. A code outside goes out as text. None: every code goes out.',
@@ -293,6 +303,12 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     unit: 'bytes',
     absent: 64 * MIB,
     doc: 'The same by the size of the records.',
+  }),
+  PARTITION_MAX_SPAN: integer({
+    min: 10_000,
+    max: 1_000_000_000,
+    absent: 1_000_000,
+    doc: 'Offsets that are read of a partition behind a record that has not ended; then its partition pauses (`span_full`). A restart reads them again and passes over what has ended.',
   }),
   COMMIT_INTERVAL_MS: integer({
     min: 50,
@@ -325,9 +341,8 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   WEBHOOK_SECRETS: secrets({
     most: 3,
-    minBytes: 24,
     neededBy: ['reviews'],
-    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded. Several while one replaces another.',
+    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded; of any length, with a warning below 24 bytes. Several while one replaces another. One that holds a comma belongs into the file.',
   }),
   WEBHOOK_SIGNATURE_FORMS: choices({
     of: ['hex', 'base64'],

@@ -58,6 +58,7 @@ export class Engine implements SourceEvents {
     this.#pauses = new Pauses({
       source: options.source,
       clock: options.clock,
+      emit: options.emit,
       limits: options.pressure,
       partitions: () => this.#partitions.values(),
       dispatchers: this.#dispatchers,

@@ -46,6 +46,8 @@ export class Partition implements Tenure, TopicPartition {
   asOfMs = 0;
   timestampMs = 0;
   running = 0;
+  /** How many of those need no room of the flow. */
+  writing = 0;
   buffered = 0;
   /** How many of them are dead letters that are not written yet. */
   deadLetters = 0;

@@ -247,8 +247,12 @@ export interface Source {
   stop(): Promise<void>;
 }
 
-/** Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to be written to the dead-letter topic. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'schema' | 'gap';
+/**
+ * Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to
+ * be written to the dead-letter topic; `map_full`: too much that has ended finds no room in what is committed;
+ * `span_full`: too much was read behind a record that has not ended.
+ */
+export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'span_full' | 'schema' | 'gap';
 
 /** What `/status` and the metrics read. Counters are plain numbers: nothing is emitted per record. */
 export interface EngineStatus {

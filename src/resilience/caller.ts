@@ -15,6 +15,8 @@ export type Attempted =
       readonly status: number;
       readonly latencyMs: number;
       readonly answer: Readonly<Record<string, unknown>>;
+      /** The JSON text that it was parsed from. */
+      readonly body: Buffer;
     }
   | NotScored
   | Extract<Exchange, { readonly do: 'no_session' | 'fenced' }>;
@@ -139,7 +141,7 @@ function judge(exchange: Exchange, mayBeScored: boolean): Attempted {
   const answer = readObject(exchange.body);
   const errorMessage = answer === null ? null : readErrorMessage(answer);
   const verdict = judgeScoring({ status, errorMessage, isObject: answer !== null });
-  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {} };
+  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {}, body: exchange.body };
   const isKnown = status === 409 && mayBeScored;
   return {
     do: isKnown ? 'already_scored' : verdict.do === 'open' ? 'failed' : verdict.do,

@@ -108,12 +108,16 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       rise: 'As `offset_gaps_total`: how many payments to look for elsewhere and send again.',
     },
   },
+  span_full: {
+    rise: 'One record keeps its partition back: the line `span_full` has its position. Look at what it waits for, or name it in DEAD_LETTER_OFFSETS.',
+  },
   offset_map_ignored: {
     rise: 'What was finished above the committed offset is done again: expected after a restore or with a mirrored topic, else report it.',
   },
   commit_failed: {
     rise: 'As `commits_total{result="failed"}`, by the log line `commit_failed`, which has the name of the error.',
   },
+  writer_fields_dropped: null,
   letter_written: {
     rise: 'Records are put aside: look the reason up in docs/codes.md, then `dlq show`. `card_data`: stop the producer. `connector_fault`: report it.',
   },

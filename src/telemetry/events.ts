@@ -43,6 +43,7 @@ const NEEDS_SOMEBODY = {
   too_many_failing: 'error',
   start_position: 'error',
   offset_gap: 'error',
+  span_full: 'error',
 } as const satisfies Partial<Record<HoldCause, Level>>;
 
 /** The level of one event: by its values where its row says so. */
@@ -156,6 +157,13 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     },
     counter: { name: 'offset_gaps_total', labels: ['topic', 'why'] },
   },
+  span_full: {
+    level: 'error',
+    means:
+      'The record at this position has not ended, and so many offsets have been read behind it (PARTITION_MAX_SPAN) that its partition is not read any more. Nothing is lost; it goes on when the record has ended.',
+    fields: { topic: 'the topic', partition: 'its partition', offset: 'of the record that has not ended' },
+    counter: { name: 'spans_full_total', labels: ['topic'] },
+  },
   offset_map_ignored: {
     level: 'warn',
     means: 'The map of finished offsets beside a committed offset is not used: what it covers may be repeated.',
@@ -167,6 +175,17 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     means: 'A commit failed or its outcome is unknown; it is tried again.',
     fields: { error: 'name of the error' },
     counter: { name: 'commit_failures_total', labels: [] },
+  },
+  writer_fields_dropped: {
+    level: 'warn',
+    means:
+      'A producer writes fields that our schema of the topic does not have: they are left out of what is sent. Once for each schema id; the records are counted.',
+    fields: {
+      schema: 'id of the writer schema in the registry',
+      fields: 'how many of its fields are left out',
+      names: 'their names, the first ten',
+    },
+    counter: null,
   },
   letter_written: {
     level: 'warn',

@@ -33,7 +33,7 @@ export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   status: STATUS,
   field: { like: /^[\w.[\]-]{1,64}$/, what: "a field's name of the service's interface" },
   operation: ['score', 'sync'],
-  note: ['approved_without_acq_ref_id', 'reason_code_as_text'],
+  note: ['approved_without_acq_ref_id', 'declined_without_reason', 'reason_code_as_text'],
   dropped: ['extra', 'signals'],
   signature_form: ['hex', 'base64'],
   timestamp_form: ['rfc3339', 'unix_s', 'unix_ms'],

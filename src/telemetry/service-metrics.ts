@@ -9,6 +9,7 @@ export type ServiceMetricName =
   | 'scoring_validations_total'
   | 'duplicates_suspected_total'
   | 'schema_registry_requests_total'
+  | 'writer_fields_dropped_total'
   | 'heartbeat_age_seconds';
 
 /** A metric that is read from the edges, and from what flows count of the service's answers. */
@@ -99,6 +100,14 @@ export const SERVICE_METRICS: { readonly [N in ServiceMetricName]: ServiceMetric
       for (const { ends } of registry) for (const [end, { count }] of ends) counts[gistOf(end)] += count;
       return GISTS.map((result) => ({ labels: { result }, value: counts[result] }));
     },
+  },
+  writer_fields_dropped_total: {
+    type: 'counter',
+    labels: [],
+    means:
+      'Fields of Avro records that were left out because our schema of the topic does not have them: of each record all such fields of its writer schema, null or not.',
+    rise: 'A producer sends what the service does not get: the log line `writer_fields_dropped` names the fields. Rename them to a datapoint, or map them (docs/mapping.md).',
+    samples: ({ fieldsDropped }) => [{ labels: {}, value: fieldsDropped }],
   },
   heartbeat_age_seconds: {
     type: 'gauge',

@@ -19,7 +19,7 @@ function wholeReport(): HealthReport {
     account: 'shop',
     flows: new Set(['scoring', 'reviews']),
     clock,
-    status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } } }),
+    status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } }, partition: { pauses: ['map_full'] } }),
     gates: () => [gate.report()],
   });
   health.emit('hold_started', { cause: 'kafka', scope: 'group', error: '' });

@@ -105,7 +105,7 @@ class Run {
       parked: new Set(),
       onGap: 'earliest',
       barrierMs: 2_000,
-      pressure: { partitionRecords: 1_024, flowRecords: 10_000, flowBytes: 1e9 },
+      pressure: { partitionRecords: 1_024, partitionSpan: 1e6, flowRecords: 10_000, flowBytes: 1e9 },
     });
   }
 

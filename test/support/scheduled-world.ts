@@ -7,7 +7,7 @@ import { DELIVERED, type HoldCause } from '../../src/kernel/outcome.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
-import { clockOf, type Life, type Member, never, plannedOf } from './scheduled-member.ts';
+import { clockOf, isUnreadable, type Life, type Member, never, plannedOf, UNREADABLE } from './scheduled-member.ts';
 import { ScriptedFlow, type Started } from './scripted-flow.ts';
 import { type Item, Oracle, type Witnessed } from './world-oracle.ts';
 import { expire, isExpiry, leaveBehind } from './world-log.ts';
@@ -20,7 +20,6 @@ const MEMBERS = 3;
 const STEPS_WITH_TROUBLE = 3;
 /** So that what waits for ever is outlived by what runs. */
 const TIME_AT_ONCE_MS = 1000;
-/** Far more than any world needs that gets on. */
 const TASKS_AT_MOST = 5000;
 
 /**
@@ -211,7 +210,7 @@ export class ScheduledWorld {
       parked: new Set(),
       onGap: 'earliest',
       barrierMs: patienceMs,
-      pressure: { partitionRecords: buffer, flowRecords: buffer * 2, flowBytes: 1e9 },
+      pressure: { partitionRecords: buffer, partitionSpan: buffer + 1, flowRecords: buffer * 2, flowBytes: 1e9 },
     });
   }
 
@@ -287,7 +286,7 @@ export class ScheduledWorld {
     const isRefused = this.#endingOf(item) === 'letter refused';
     this.oracle.started(witnessed, item);
     await this.#request(life, 'letter');
-    if (!isRefused) this.oracle.did(item);
+    if (!isRefused) this.oracle.did(item, tenure === null);
     await this.#answer(life, 'letter acknowledged');
     this.oracle.ended(witnessed, item, isRefused ? null : tenure);
     return isRefused ? 'dead_letter_topic' : 'written';
@@ -316,6 +315,7 @@ export class ScheduledWorld {
   #schemas(flow: ScriptedFlow, life: Life): Schemas {
     const asked = new Map<number, number>();
     flow.readings = (record) => {
+      if (isUnreadable(this.#plan, record)) return UNREADABLE;
       const schema = record.partition * 1000 + Number(record.offset);
       if (plannedOf(this.#plan, record)?.needsSchema && (asked.get(schema) ?? 0) <= 1) return { do: 'needs', schema };
       this.oracle.read(record);

@@ -77,9 +77,13 @@ export class Oracle {
     by.open.add(item);
   }
 
-  /** The effect of a step or letter is in the world, whether its process hears of it or not. */
-  did(item: Item): void {
+  /**
+   * The effect of a step or letter is in the world, whether its process hears of it or not. `isExcused`: it is not known
+   * in which tenure, so it may be done again.
+   */
+  did(item: Item, isExcused = false): void {
     this.#done.set(item, (this.#done.get(item) ?? 0) + 1);
+    if (isExcused) this.#excused.add(item);
   }
 
   /** A step has ended. `settledIn`: its record has, too, and its process may commit it while it owns the partition. */

@@ -71,6 +71,7 @@ function readBatch(bytes: Buffer): RecordBatch {
   const baseOffset = bytes.readBigInt64BE(0);
   const attributes = bytes.readInt16BE(21);
   const lastOffsetDelta = bytes.readInt32BE(23);
+  if (lastOffsetDelta < 0) throw new BatchLost();
   const count = bytes.readInt32BE(57);
   const records = bytes.subarray(HEAD_BYTES);
   return {

@@ -182,6 +182,24 @@ export const RECORDS: WrongSection = {
       ],
     },
     {
+      happens: 'A record does not end for so long that very much has been read, or has ended, behind it.',
+      holds: ['span_full', 'map_full'],
+      events: ['span_full'],
+      see: '`pauses` of its partition on `/status`; its position in the event `span_full`',
+      does: 'Its partition is not read further, the others are. Nothing is lost, memory does not grow; reading goes on when the record has ended.',
+      mend: 'Look at what it waits for, or name its position in `DEAD_LETTER_OFFSETS` and start again.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        ['unit/engine/pauses', 'a full span has a name within 15 s, and the position of the record'],
+        ['unit/engine/pauses', 'what a restart passes over counts: behind the same record it reads no further'],
+        [
+          'unit/engine/engine-commits',
+          'bounds what a crash would repeat: reading pauses, says why, and goes on when the record has ended',
+        ],
+        ['unit/engine/tracker', 'millions that have settled behind a record that has not take no room'],
+      ],
+    },
+    {
       happens: 'One record keeps its partition or its key, and it must go on now.',
       letters: ['parked_by_operator'],
       see: '`fraud_connector_oldest_uncommitted_age_seconds` of one partition grows',
@@ -239,6 +257,16 @@ export const REGISTRY: WrongSection = {
           'unit/edges/schema-registry/known-schemas',
           'waits for the registry that has lost our own schemas, however often it says 404',
         ],
+      ],
+    },
+    {
+      happens: "A producer's schema has fields that the schema of the topic does not have.",
+      events: ['writer_fields_dropped'],
+      does: 'They are left out of what is sent; the record goes out without them. Each schema id is named once, and every such field is counted.',
+      mend: 'Rename the field to a datapoint of the service, or map it (docs/mapping.md). If the service does not know it: nothing.',
+      answers: [],
+      shown: [
+        ['unit/edges/schema-registry/registry', 'are reported once for each schema, and counted with each record'],
       ],
     },
     {

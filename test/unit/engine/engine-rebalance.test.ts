@@ -120,7 +120,7 @@ describe('engine in a rebalance', () => {
   });
 
   test('reads on where the partition that had filled the flow went to another member', async () => {
-    const pressure = { partitionRecords: 1024, flowRecords: 4, flowBytes: 1e9 };
+    const pressure = { partitionRecords: 1024, partitionSpan: 1e6, flowRecords: 4, flowBytes: 1e9 };
     const first = makeWorld(undefined, 1024, { pressure });
     first.flow.limit = 0;
     for (let at = 0; at < 4; at += 1) first.broker.append(TOPIC, 1, { key: `k${at}`, value: `v${at}` });

@@ -40,7 +40,7 @@ describe('tracker', () => {
     tracker.track(2n, 0);
     tracker.settle(second);
     tracker.settle(first);
-    for (const tracked of [first, second, tracker.track(1n, 0)]) tracker.settle(tracked);
+    for (const each of [first, second, tracker.track(1n, 0)]) tracker.settle(each);
     expect(tracker.committable).toBe(2n);
     expect([...tracker.finishedRanges()]).toEqual([]);
   });

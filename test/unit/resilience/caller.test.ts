@@ -103,8 +103,9 @@ describe('the gate', () => {
 });
 
 test('hands on an answer that is an object', async () => {
-  const done = { do: 'done', status: 200, latencyMs: 12, answer: { score: 0.5 } };
-  expect(await judged(answer(200, '{"score":0.5}'))).toEqual(done);
+  const body = Buffer.from('{"score":0.5}');
+  const done = { do: 'done', status: 200, latencyMs: 12, answer: { score: 0.5 }, body };
+  expect(await judged(answer(200, body))).toEqual(done);
   expect((await judged(answer(200, '\uFEFF{"score":0.5}'))).do).toBe('done');
   expect((await judged(answer(201, '{"score":0.5}'))).do).toBe('done');
 });

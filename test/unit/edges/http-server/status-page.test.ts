@@ -109,6 +109,12 @@ describe('shows', () => {
     expect(many).toContain('<td>payments.created</td><td>25</td><td>200</td>');
   });
 
+  test('why a partition is not read', () => {
+    const [one] = partitions(1);
+    const paused = Object.assign({}, one, { paused: true, pauses: ['dead_letters', 'span_full'] });
+    expect(statusPage(healthReport({ partitions: [paused] }))).toContain('>no: dead_letters, span_full</td>');
+  });
+
   test('a process without flows, partitions and gates as a whole page', () => {
     const page = statusPage(healthReport({ engine: null, flows: [], gates: [], partitions: [], duplicateBound: [] }));
     expect(page).not.toContain('<table');

@@ -247,6 +247,11 @@ describe('a batch that is none', () => {
     await expect(read(batch)).rejects.toMatchObject({ name: UNREAD_BATCH });
   });
 
+  test('ends before it begins', async () => {
+    const batch = batchOf({ records: valued('a'), lastOffsetDelta: -2 });
+    await expect(read(batch)).rejects.toMatchObject({ name: UNREAD_BATCH });
+  });
+
   test('has a size that cannot be', async () => {
     const batch = batchOf({ records: valued('a') });
     batch.writeInt32BE(3, 8);

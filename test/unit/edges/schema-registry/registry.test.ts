@@ -4,6 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createSchemaRegistry } from '../../../../src/edges/schema-registry/registry.ts';
 import { PAYMENT_CREATED_SCHEMA, type PaymentCreated } from '../../../../src/screening/avro.generated.ts';
+import { type Emit } from '../../../../src/kernel/emit.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -28,14 +29,16 @@ async function setup(schemas: Record<number, object | number>) {
   });
   const clock = new ManualClock();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const registry = createSchemaRegistry({ url, clientId: 'test' }, { clock });
+  const emitted: unknown[] = [];
+  const emit: Emit = (event, fields) => void emitted.push([event, fields]);
+  const registry = createSchemaRegistry({ url, clientId: 'test' }, { clock, emit });
   closing.push(
     async () => await new Promise((resolve) => server.close(resolve)),
     async () => {
       await registry.close();
     },
   );
-  return { asked, clock, registry, decoder: registry.decoder(PAYMENT_CREATED_SCHEMA), schemas };
+  return { asked, clock, emitted, registry, decoder: registry.decoder(PAYMENT_CREATED_SCHEMA), schemas };
 }
 
 /** Byte 0, the id, then a trans_id alone. */
@@ -97,6 +100,39 @@ describe('a decoder', () => {
     clock.advance(5000);
     expect(await registry.fetch(9)).toMatchObject({ do: 'wait', why: 'registry' });
     expect(decoder.decode(value(9))).toEqual({ do: 'needs', schema: 9 });
+  });
+});
+
+describe('fields of the writer that our schema does not have', () => {
+  const COLOUR = { name: 'colour', type: ['null', 'string'], default: null };
+  const wider = { ...ORDER, fields: [...ORDER.fields, COLOUR] };
+
+  test('are reported once for each schema, and counted with each record', async () => {
+    const { decoder, emitted, registry } = await setup({ 7: wider, 8: { ...wider, name: 'Other' } });
+    await registry.fetch(7);
+    await registry.fetch(8);
+    for (let record = 0; record < 3; record += 1) decoder.decode(value(7, ...T1, 0));
+    decoder.decode(value(8, ...T1, 2, 2, 0x72));
+    expect(emitted).toEqual([
+      ['writer_fields_dropped', { schema: 7, fields: 1, names: 'colour' }],
+      ['writer_fields_dropped', { schema: 8, fields: 1, names: 'colour' }],
+    ]);
+    expect(registry.fieldsDropped()).toBe(4);
+  });
+
+  test('are not dropped where values are read as they were written', async () => {
+    const { emitted, registry } = await setup({ 7: wider });
+    await registry.fetch(7);
+    const read = registry.decoder(null).decode(value(7, ...T1, 2, 2, 0x72));
+    expect(read).toEqual({ do: 'value', value: { trans_id: 't1', colour: 'r' } });
+    expect([emitted, registry.fieldsDropped()]).toEqual([[], 0]);
+  });
+
+  test('are none where the schemas agree', async () => {
+    const { decoder, emitted, registry } = await setup({ 7: ORDER });
+    await registry.fetch(7);
+    decoder.decode(value(7, ...T1));
+    expect([emitted, registry.fieldsDropped()]).toEqual([[], 0]);
   });
 });
 

@@ -3,7 +3,7 @@ import { type WriteOutcome } from '../../../../src/engine/ports.ts';
 import { Fault } from '../../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../../src/kernel/outcome.ts';
 import { type Attempted } from '../../../../src/resilience/caller.ts';
-import { createJob, createRecord, failed, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
+import { createJob, createRecord, done, failed, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 const SCORED_FACT = '{"do":"scored","partition":3,"httpStatus":200,"latencyMs":12,"paymentMethod":"card"}';
 const refusedWrite = (why: 'too_large' | 'invalid'): WriteOutcome => ({ do: 'refused', why });
@@ -150,7 +150,7 @@ describe('a scored payment', () => {
     const rig = new Rig();
     const signals = [{ category: 'user', id: 's', related_to: [], type: 'bad' }];
     const answer = { fraugster_approved: 1, rule_hits: [1], evidence: { signals } };
-    rig.judged = [{ do: 'done', status: 200, latencyMs: 1, answer }];
+    rig.judged = [done(answer)];
     rig.outcomes = [refusedWrite('too_large'), refusedWrite('too_large'), refusedWrite('too_large')];
     const letter = { reason: 'record_too_large', stage: 'score', detail: 'score_record' };
     expect(await rig.flow.run(createJob())).toEqual({ do: 'dead_letter', letter });
@@ -168,7 +168,7 @@ describe('a scored payment', () => {
 
   test('with an impossible decision is published as unknown and said', async () => {
     const rig = new Rig();
-    rig.judged = [{ do: 'done', status: 200, latencyMs: 1, answer: { fraugster_approved: 9 } }];
+    rig.judged = [done({ fraugster_approved: 9 })];
     await rig.flow.run(createJob());
     expect(rig.scores[0]).toMatchObject({ decision: 'unknown', decision_code: 9, extra: '{"fraugster_approved":9}' });
     expect(rig.events).toEqual([['answer_unrecognised', { operation: 'score', field: 'fraugster_approved' }]]);

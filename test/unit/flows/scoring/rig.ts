@@ -15,12 +15,12 @@ import { type Attempted, type NotScored } from '../../../../src/resilience/calle
 import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-export const DONE: Attempted = {
-  do: 'done',
-  status: 200,
-  latencyMs: 12,
-  answer: { fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' },
-};
+/** A scored payment, by what the service answered. */
+export function done(answer: Readonly<Record<string, unknown>>, latencyMs = 1): Attempted {
+  return { do: 'done', status: 200, latencyMs, answer, body: Buffer.from(JSON.stringify(answer)) };
+}
+
+export const DONE: Attempted = done({ fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' }, 12);
 export const REFUSED: NotScored = {
   do: 'refused',
   why: 'status_422',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAnswer, type BatchAnswer } from '../../../../src/flows/sync/answer.ts';
+import { readAnswer } from '../../../../src/flows/sync/answer.ts';
 import { type Exchange } from '../../../../src/resilience/ports.ts';
 import { answer } from './builders.ts';
 
@@ -15,22 +15,22 @@ function rejected(body: unknown, ids = IDS): [string, string | null][] {
   return read.do === 'accepted' ? [...read.rejected] : [];
 }
 
-function later(exchange: Exchange): BatchAnswer {
-  return readAnswer(exchange, IDS);
-}
-
 describe('an answer that refuses', () => {
-  test.each([400, 413, 422])('the batch: %i', (status) => {
+  test.each([400, 409, 413, 422])('what was sent: %i', (status) => {
     expect(readAnswer(answer(status, { error_msg: 'bad' }), IDS)).toEqual({
-      do: 'refused',
+      do: 'failed',
       status,
+      verdict: 'refused',
       reason: `status_${String(status)}`,
+      cause: 'service_refuses',
+      wasSent: true,
+      afterMs: null,
       serviceError: 'bad',
     });
   });
 
-  test('the batch, without words', () => {
-    expect(readAnswer(answer(400, '<html>'), IDS)).toMatchObject({ do: 'refused', serviceError: null });
+  test('what was sent, without words', () => {
+    expect(readAnswer(answer(400, '<html>'), IDS)).toMatchObject({ verdict: 'refused', serviceError: null });
   });
 
   test.each<[string, unknown, string | null]>([
@@ -51,39 +51,68 @@ describe('an answer that refuses', () => {
 });
 
 describe('an answer that decides nothing', () => {
-  test.each([408, 425, 429, 500, 502, 503, 504, 599])('%i is tried again', (status) => {
-    expect(later(answer(status))).toMatchObject({ do: 'later', status, why: 'service_down', fixed: false });
+  test.each([408, 425, 500, 502, 503, 504, 599])('%i may be the health of the service', (status) => {
+    const reason = `status_${String(status)}`;
+    expect(readAnswer(answer(status), IDS)).toMatchObject({ verdict: 'open', reason, cause: 'service_down' });
   });
 
-  test.each([301, 401, 403, 404, 405, 409])('%i says nothing of an update', (status) => {
-    expect(later(answer(status))).toMatchObject({ do: 'later', status, why: 'service_refuses' });
+  test.each([301, 401, 403, 404, 405, 410])('%i may be our access to it', (status) => {
+    const reason = `status_${String(status)}`;
+    expect(readAnswer(answer(status), IDS)).toMatchObject({ verdict: 'open', reason, cause: 'service_refuses' });
+  });
+
+  test('429 is its rate, and the wait that it asks for is kept', () => {
+    const limited: Exchange = { do: 'answer', status: 429, retryAfterMs: 9000, body: Buffer.alloc(0), latencyMs: 1 };
+    expect(readAnswer(limited, IDS)).toMatchObject({ verdict: 'rate_limited', cause: 'service_down', afterMs: 9000 });
   });
 
   test('a success with error_msg is none', () => {
-    expect(later(answer(200, { error_msg: 'try later' }))).toMatchObject({ do: 'later', why: 'service_down' });
-  });
-
-  test('the wait that the service asks for is kept', () => {
-    expect(later({ ...(answer(503) as Extract<Exchange, { do: 'answer' }>), retryAfterMs: 9000 })).toMatchObject({
-      afterMs: 9000,
-      fixed: false,
-    });
+    const read = readAnswer(answer(200, { error_msg: 'try later' }), IDS);
+    expect(read).toMatchObject({ verdict: 'open', reason: 'error_msg', cause: 'service_down', status: 200 });
   });
 
   test.each<[Exchange, object]>([
-    [{ do: 'fenced' }, { why: 'kafka', fixed: true }],
-    [
-      { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
-      { why: 'credentials_refused', afterMs: 30_000, fixed: true },
-    ],
     [
       { do: 'failed', why: 'timeout', ambiguous: true },
-      { why: 'service_down', afterMs: null, fixed: false },
+      { reason: 'timed_out', wasSent: true },
     ],
-    [{ do: 'failed', why: 'connect', ambiguous: false }, { why: 'service_down' }],
-    [{ do: 'failed', why: 'oversized', ambiguous: true }, { why: 'service_refuses' }],
+    [
+      { do: 'failed', why: 'timeout', ambiguous: false },
+      { reason: 'timed_out', wasSent: false },
+    ],
+    [
+      { do: 'failed', why: 'connect', ambiguous: false },
+      { reason: 'connection_failed', wasSent: false },
+    ],
+    [
+      { do: 'failed', why: 'reset', ambiguous: true },
+      { reason: 'connection_failed', wasSent: true },
+    ],
+    [
+      { do: 'failed', why: 'protocol', ambiguous: true },
+      { reason: 'connection_failed', wasSent: true },
+    ],
+    [
+      { do: 'failed', why: 'oversized', ambiguous: true },
+      { reason: 'unusable_answer', wasSent: true, cause: 'service_refuses' },
+    ],
   ])('%j is no answer', (exchange, expected) => {
-    expect(later(exchange)).toMatchObject({ do: 'later', status: 0, ...expected });
+    const base = { do: 'failed', status: null, verdict: 'open', cause: 'service_down' };
+    expect(readAnswer(exchange, IDS)).toMatchObject({ ...base, ...expected });
+  });
+
+  test.each<[Exchange, object]>([
+    [{ do: 'fenced' }, { why: 'kafka', forMs: 500, end: { do: 'void' } }],
+    [
+      { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
+      { why: 'credentials_refused', forMs: 30_000, end: { do: 'no_session', cause: 'credentials_refused' } },
+    ],
+    [
+      { do: 'no_session', why: 'service_down', retryMs: 100 },
+      { why: 'service_down', forMs: 100, end: { do: 'failed', cause: 'service_down' } },
+    ],
+  ])('%j sent nothing', (exchange, expected) => {
+    expect(readAnswer(exchange, IDS)).toEqual({ do: 'unsent', ...expected });
   });
 });
 

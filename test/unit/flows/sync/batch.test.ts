@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Batches, type BatchLimits, type ClosedBatch, type UpdateEnd } from '../../../../src/flows/sync/batch.ts';
 import { bodyBytes } from '../../../../src/flows/sync/body.ts';
-import { NO_TROUBLE, type Trouble } from '../../../../src/flows/sync/trouble.ts';
+import { UNTRIED, type UpdateState } from '../../../../src/flows/sync/search.ts';
 import { settled } from '../../../support/manual-clock.ts';
 import { member, owned, type FakeTenure } from './builders.ts';
 
@@ -14,6 +14,7 @@ class Bench {
   changes = 0;
   /** Whether batches may be sent. */
   open = true;
+  isProbing = false;
   readonly batches: Batches;
 
   constructor(limits: Partial<BatchLimits> = {}) {
@@ -31,6 +32,7 @@ class Bench {
         });
       },
       maySend: () => this.open,
+      isProbing: () => this.isProbing,
       onFreed: (id) => void this.freed.push(id),
       onChanged: () => {
         this.changes += 1;
@@ -38,8 +40,8 @@ class Bench {
     });
   }
 
-  add(id: string, nowMs = 0, tenure: FakeTenure = owned(), trouble: Trouble = NO_TROUBLE): void {
-    this.batches.add({ ...member(id, tenure), trouble }, nowMs).then(
+  add(id: string, nowMs = 0, tenure: FakeTenure = owned(), state: UpdateState = UNTRIED): void {
+    this.batches.add(member(id, tenure, state), nowMs).then(
       (end) => void this.ends.push([id, end]),
       () => void this.ends.push([id, 'failed']),
     );
@@ -286,23 +288,117 @@ describe('while batches may not be sent', () => {
   });
 });
 
-describe('an update that has been in trouble', () => {
-  test('travels with no more mates than it may have, before it and after it', () => {
-    const bench = new Bench({ maxRecords: 4 });
+/** Of an update that has failed so often. */
+function tried(failures: number, aloneAt: number | null = null): UpdateState {
+  const retry = { failures, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
+  return { retry, failedAt: 1, aloneAt };
+}
+
+const ALONE = tried(3, 2);
+
+describe('an update that was found to fail', () => {
+  test('is a batch of its own at once, and closes no other', () => {
+    const bench = new Bench();
     bench.add('a');
-    bench.add('b');
-    bench.add('c', 0, owned(), { ...NO_TROUBLE, mates: 2 });
+    bench.add('b', 0, owned(), ALONE);
+    bench.add('c');
     bench.add('d');
-    bench.add('e', 0, owned(), { ...NO_TROUBLE, mates: 1 });
-    expect(bench.shape()).toEqual(['records: a b', 'records: c d']);
+    expect(bench.shape()).toEqual(['records: b', 'records: a c d']);
   });
 
-  test('leaves no mark on the batch that follows', async () => {
-    const bench = new Bench({ maxRecords: 3, inFlight: 9 });
-    bench.add('a', 0, owned(), { ...NO_TROUBLE, mates: 1 });
-    for (const id of 'bcd') bench.add(id);
+  test('takes a quarter of the places at most, also while no other waits', async () => {
+    const bench = new Bench({ inFlight: 8 });
+    for (const id of 'abcd') bench.add(id, 0, owned(), ALONE);
+    expect(bench.shape()).toEqual(['records: a', 'records: b']);
+    expect(bench.batches.loneRoom).toBe(-2);
+    bench.add('x');
+    bench.batches.flush();
+    expect(bench.shape().at(-1)).toBe('stop: x');
+    await bench.accept(0);
+    expect(bench.shape().at(-1)).toBe('records: c');
+  });
+
+  test('gets a place of those that become free, however many others wait', async () => {
+    const bench = new Bench({ inFlight: 4, maxRecords: 1 });
+    for (const id of 'abcdef') bench.add(id);
+    bench.add('z', 0, owned(), ALONE);
+    expect(bench.batches.loneRoom).toBe(0);
+    await bench.accept(0);
+    expect(bench.shape().at(-1)).toBe('records: z');
+  });
+
+  test('takes turns with others where there is one place', async () => {
+    const bench = new Bench({ inFlight: 1, maxRecords: 1 });
+    for (const id of 'ab') bench.add(id, 0, owned(), ALONE);
+    for (const id of 'xy') bench.add(id);
+    for (let n = 0; n < 3; n += 1) await bench.accept(n);
+    expect(bench.shape().map((line) => line.at(-1))).toEqual(['a', 'x', 'b', 'y']);
+  });
+
+  test('is given up when its partition is lost before it was sent, and given back before a join', async () => {
+    const bench = new Bench();
+    bench.open = false;
+    const lost = owned();
+    bench.add('a', 0, lost, ALONE);
+    bench.add('b', 0, owned(), ALONE);
+    expect([bench.batches.unsent, bench.batches.isHeldBack]).toEqual([2, true]);
+    lost.phase = 'lost';
+    expect(bench.batches.holds('a')).toBe(false);
+    bench.batches.release();
     await settled();
-    expect(bench.shape()).toEqual(['records: a', 'records: b c d']);
+    expect(bench.ends).toEqual(['a', 'b'].map((id) => [id, { do: 'release' }]));
+    expect([bench.batches.unsent, bench.batches.isHeldBack]).toEqual([0, false]);
+  });
+});
+
+describe('a probe', () => {
+  const probing = (): Bench => {
+    const bench = new Bench({ maxRecords: 4, inFlight: 2 });
+    bench.open = false;
+    bench.isProbing = true;
+    return bench;
+  };
+
+  test('is one update, the newest of those that were not tried yet, out of whatever batch it waits in', () => {
+    const bench = probing();
+    bench.add('a');
+    bench.add('b');
+    for (const id of 'cd') bench.add(id, 0, owned(), tried(1));
+    bench.add('e', 0, owned(), tried(1));
+    bench.add('f', 0, owned(), ALONE);
+    expect([bench.shape(), bench.batches.unsent]).toEqual([[], 6]);
+    bench.open = true;
+    bench.batches.pump();
+    expect(bench.shape().slice(0, 2)).toEqual(['records: b', 'records: a']);
+  });
+
+  test('is of those that failed least often, where all were tried', () => {
+    const bench = probing();
+    bench.add('a', 0, owned(), tried(2));
+    bench.add('b', 0, owned(), tried(1));
+    bench.add('c', 0, owned(), tried(3));
+    bench.open = true;
+    bench.batches.pump();
+    expect(bench.shape()[0]).toBe('records: b');
+  });
+
+  test('goes out as soon as an update comes, if one is due', () => {
+    const bench = probing();
+    bench.open = true;
+    bench.add('a');
+    expect(bench.shape()).toEqual(['records: a']);
+  });
+
+  test('leaves the others in their batches', async () => {
+    const bench = probing();
+    for (const id of 'abcde') bench.add(id);
+    bench.open = true;
+    bench.batches.pump();
+    bench.isProbing = false;
+    await bench.accept(0);
+    bench.batches.flush();
+    expect(bench.shape().slice(0, 1)).toEqual(['records: e']);
+    expect(bench.batches.unsent).toBe(0);
   });
 });
 

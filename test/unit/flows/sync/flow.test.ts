@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Step } from '../../../../src/engine/ports.ts';
 import { type UpdateCarry } from '../../../../src/flows/sync/flow.ts';
-import { NO_TROUBLE } from '../../../../src/flows/sync/trouble.ts';
+import { UNTRIED } from '../../../../src/flows/sync/search.ts';
 import { settled } from '../../../support/manual-clock.ts';
 import { answer, approved, idsOf, job, owned, record, rig, RULES, TS, type Rig } from './builders.ts';
 
@@ -58,31 +58,56 @@ describe('an update that is not done yet', () => {
     expect(bench.api.bodies).toEqual([`{${String(fragment)}}`]);
   });
 
-  test('backs off by its own attempt and by chance', async () => {
+  test('backs off by its own failures and by chance, and is tried again in 8 s at the latest', async () => {
     const bench = rig();
     const { flow } = bench;
-    const steps = [1, 4].map(
-      async (attempt) => await flow.run(job(flow, record(approved(`t${String(attempt)}`)), { attempt })),
-    );
-    ageOut(bench);
-    bench.api.give({ do: 'failed', why: 'timeout', ambiguous: true });
+    const steps = [0, 3, 9].map(async (failures) => {
+      const retry = { failures, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
+      const state = failures === 0 ? UNTRIED : { retry, failedAt: 0, aloneAt: null };
+      const carry = { fragment: Buffer.from('"a":{}'), state };
+      return await flow.run(job(flow, record(approved(`t${String(failures)}`)), { carry }));
+    });
+    bench.api.give({ do: 'failed', why: 'connect', ambiguous: false });
     const ends = await Promise.all(steps);
-    expect(ends.map(brief)).toEqual(['wait service_down 100', 'wait service_down 800']);
-    expect(ends).toMatchObject([{ error: 'timeout' }, { error: 'timeout' }]);
+    expect(ends.map(brief)).toEqual(['wait service_down 150', 'wait service_down 1200', 'wait service_down 8000']);
+    expect(ends).toMatchObject([{ error: 'connection_failed' }, {}, {}]);
   });
 
   test.each([
     [{ do: 'no_session', why: 'credentials_refused', retryMs: 30_000 } as const, 'wait credentials_refused 30000'],
     [{ do: 'fenced' } as const, 'wait kafka 500'],
-    [answer(403), 'wait service_refuses 100'],
-    [answer(400), 'wait service_refuses 30000'],
+    [answer(403), 'wait service_refuses 150'],
+    [answer(400), 'wait service_refuses 150'],
+    [answer(500), 'wait service_down 150'],
   ])('%j', async (exchange, expected) => {
     const bench = rig();
     const [step] = runAll(bench, ['a']);
     ageOut(bench);
     bench.api.give(exchange);
-    expect((await step)?.do).toBe('wait');
     expect(brief((await step) ?? { do: 'release' })).toBe(expected);
+  });
+
+  test('is found to fail: it is a repeat, goes alone, and is named while others are accepted', async () => {
+    const bench = rig();
+    const steps = runAll(bench, ['a', 'b', 'c']);
+    for (let calls = 0; calls < 5; calls += 1) {
+      bench.api.give(answer(idsOf(bench.api.calls[0]?.body ?? '').includes('a') ? 404 : 200));
+      await settled();
+    }
+    const [odd, ...others] = await Promise.all(steps);
+    expect(others.map(brief)).toEqual(['delivered', 'delivered']);
+    expect(odd).toMatchObject({ do: 'wait', why: 'record_failing', error: 'status_404' });
+    const carry = odd?.do === 'wait' ? odd.carry : undefined;
+    if (carry === undefined) throw new Error('it carries nothing');
+    expect([bench.flow.isRepeat(carry), bench.flow.repeatRoom()]).toEqual([true, 1]);
+    void runAll(bench, ['x']);
+    ageOut(bench);
+    bench.api.give(answer(200));
+    await settled();
+    const again = bench.flow.run(job(bench.flow, record(approved('a')), { carry, attempt: 2 }));
+    expect([idsOf(bench.api.bodies.at(-1) ?? ''), bench.flow.repeatRoom()]).toEqual([['a'], 0]);
+    bench.api.give(answer(404));
+    expect(brief(await again)).toBe('status_404');
   });
 
   test('is asked to wait before it starts, when its id is under way from another partition', async () => {
@@ -104,7 +129,7 @@ describe('an update that is not done yet', () => {
   test('is not sent again with other bytes when its score came meanwhile', () => {
     const bench = rig();
     const { flow, alignment, api } = bench;
-    const carry = { fragment: Buffer.from('"a":{"status":"error"}'), trouble: NO_TROUBLE };
+    const carry = { fragment: Buffer.from('"a":{"status":"error"}'), state: UNTRIED };
     alignment.note('a', { do: 'refused', partition: 0 });
     void flow.run(job(flow, record(approved('a')), { carry, attempt: 2 }));
     ageOut(bench);
@@ -129,22 +154,41 @@ describe('updates in a batch', () => {
     expect([bench.api.calls.length, bench.flow.heldBack()]).toEqual([1, 4]);
   });
 
-  test('are held while all are refused alike and the next search is not due', async () => {
-    const bench = rig();
-    void runAll(bench, ['a', 'b', 'c']);
-    for (let round = 0; round < 5 && bench.api.calls.length > 0; round += 1) {
-      bench.api.give(answer(400));
+  test('are held while the service fails for all of them; then one of them finds out, and all are hurried', async () => {
+    const bench = rig({ limits: { maxRecords: 12, maxBytes: 10_000, maxAgeMs: 500, inFlight: 2 } });
+    const { flow, api, clock, signals } = bench;
+    void runAll(bench, Array.from('abcdefghijkl'));
+    for (let calls = 0; api.calls.length > 0; calls += 1) {
+      if (calls > 40) throw new Error('the search has no end');
+      api.give(answer(404));
       await settled();
     }
-    expect(bench.flow.heldBack()).toBeNull();
-    void runAll(bench, ['d', 'e', 'f']);
-    expect([bench.api.calls.length, bench.flow.heldBack()]).toEqual([0, 3]);
+    void runAll(bench, ['m', 'n', 'o']);
+    expect([api.calls.length, flow.heldBack()]).toEqual([0, 3]);
     // Nobody has looked since: that the time has come by itself sends nothing.
-    const askedMs = bench.clock.monotonicMs();
-    bench.clock.advance(30_000);
-    expect(bench.flow.due()).toBe(askedMs + 30_000);
-    bench.flow.tick(bench.clock.monotonicMs());
-    expect([bench.api.calls.length, bench.flow.due()]).toEqual([1, null]);
+    clock.advance(2_000);
+    expect(flow.due()).toBeLessThanOrEqual(2_000);
+    flow.tick(clock.monotonicMs());
+    expect(api.calls.map(({ body }) => idsOf(body))).toEqual([['o']]);
+    api.give(answer(200));
+    await settled();
+    expect(signals.hurried).toMatchObject([expect.arrayContaining(['service_refuses', 'service_down'])]);
+    ageOut(bench);
+    expect([api.calls.map(({ body }) => idsOf(body)), flow.heldBack()]).toEqual([[['m', 'n']], null]);
+  });
+
+  test('are asked for when a probe is due and all wait for their time', async () => {
+    const bench = rig();
+    const { flow, api, clock, signals } = bench;
+    const [step] = runAll(bench, ['a']);
+    ageOut(bench);
+    api.give({ do: 'no_session', why: 'service_refuses', retryMs: 30_000 });
+    await step;
+    flow.tick(clock.monotonicMs());
+    expect([signals.hurried, flow.due()]).toEqual([[], 2_500]);
+    clock.advance(2_000);
+    flow.tick(clock.monotonicMs());
+    expect([signals.hurried.length, flow.due()]).toEqual([1, null]);
   });
 
   test('go out when the service has been left alone for as long as it wished, whoever looks first', async () => {

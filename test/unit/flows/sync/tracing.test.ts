@@ -52,11 +52,11 @@ test('each part of a batch that is halved has a span of its own', async () => {
 });
 
 test.each<[Exchange, string]>([
-  [{ do: 'failed', why: 'timeout', ambiguous: true }, 'batch null timeout'],
-  [{ do: 'failed', why: 'reset', ambiguous: true }, 'batch null service_down'],
+  [{ do: 'failed', why: 'timeout', ambiguous: true }, 'batch null timed_out'],
+  [{ do: 'failed', why: 'reset', ambiguous: true }, 'batch null connection_failed'],
   [{ do: 'fenced' }, 'batch null kafka'],
-  [answer(503), 'batch 503 service_down'],
-  [answer(403), 'batch 403 service_refuses'],
+  [answer(503), 'batch 503 status_503'],
+  [answer(429), 'batch 429 status_429'],
 ])('case %#: a batch without a decision says why', async (exchange, expected) => {
   const { tracing, send } = traced([exchange]);
   await send('a', 'b', 'c');
