@@ -1,6 +1,7 @@
 import { type Step, type Tenure } from '../../src/engine/ports.ts';
 import { type ScoreCarry } from '../../src/flows/scoring/flow.ts';
-import { type BatchAnswer, readAnswer } from '../../src/flows/sync/answer.ts';
+import { type BatchAnswer, type Failure, readAnswer } from '../../src/flows/sync/answer.ts';
+import { isRefused, partFailed, UNTRIED, wholeBatch } from '../../src/flows/sync/search.ts';
 import { Caller } from '../../src/resilience/caller.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { type Exchange } from '../../src/resilience/ports.ts';
@@ -72,6 +73,17 @@ function reasonOf(reason: string): string {
   return reason.startsWith('status_') ? 'status_<code>' : reason;
 }
 
+/** At which failure a batch is searched for the update that does it; null: never. */
+function searchedAt(failure: Failure, othersAreAccepted: boolean): number | null {
+  for (let failures = 1; failures <= 20; failures += 1) {
+    const retry = { failures: failures - 1, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
+    const state = { ...UNTRIED, retry, failedAt: 0 };
+    const calls = { begun: 1, newestAccepted: othersAreAccepted ? 1 : 0 };
+    if (partFailed(wholeBatch([{ state }, { state }]), failure, calls).parts.length === 2) return failures;
+  }
+  return null;
+}
+
 function syncing(exchange: Exchange): string {
   const answer: BatchAnswer = readAnswer(exchange, new Set(['T1', 'T2']));
   switch (answer.do) {
@@ -81,10 +93,16 @@ function syncing(exchange: Exchange): string {
         ...[...answer.rejected.keys()].map((id) => `but ${id}: letter ${code('rejected_by_service')}`),
         ...[...answer.unknown].map((part) => `event ${code('answer_unrecognised')} (${code(part)})`),
       ].join('; ');
-    case 'refused':
-      return `searched: letter ${code(answer.reason)} for each culprit`;
-    case 'later':
-      return `waits: ${code(answer.why)}${answer.trouble === null ? '' : '; smaller batches'}`;
+    case 'unsent':
+      return `waits: ${code(answer.why)}`;
+    case 'failed': {
+      const [at, alone] = [searchedAt(answer, true), searchedAt(answer, false)];
+      if (at === null) return `waits: ${code(answer.cause)}`;
+      const when = at === alone ? String(at) : `${String(at)}, alone ${String(alone)}`;
+      if (answer.verdict === 'rate_limited') return `searched at ${when}: waits on`;
+      const letter = `letter ${code(reasonOf(answer.reason))}`;
+      return `searched at ${when}: ${letter}${isRefused(answer) ? '' : ' once it is proven'}`;
+    }
   }
 }
 
@@ -183,12 +201,12 @@ export async function faultsPage(): Promise<string> {
     '## Answers to a payment',
     'A redirect is never followed. A 401 stands here for the second: after the first there was one login and one repeat.',
     await scoringTable(),
-    "- **Counts** against the payment: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while the buffer is half full), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
+    "- **Counts** against the payment: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while failing records fill half of the memory), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
     '## No answer',
     await silenceTable(),
     '## Answers to a batch of status updates',
     syncTable(),
-    '- **Searched**: the batch is halved until the culprits stand alone, in 2·k·⌈log2 n⌉ calls at most for k of n. A culprit with a 3xx or 4xx (not 408 or 425) becomes a letter only after another update was accepted since its refusal. A search that finds ten culprits and nothing that is accepted stops, makes no letter and opens the breaker; its probe is one update. 413 makes the batches smaller first.\n- 408, 425, 5xx, an `error_msg`, resets and time-outs are searched after a second try, 502 to 504 after a fourth while other batches are accepted. An update that then stands alone is judged as a payment is.',
+    '- **Searched at n**: once an update of the batch has failed n times, the batch is halved until the culprits stand alone, in 2·k·⌈log2 n⌉ calls at most for k of n. `Alone`: where no other batch is accepted meanwhile. A search that finds ten culprits and nothing that is accepted stops and makes no letter; then it is the service.\n- A culprit is a letter once it was refused alone twice, with another update accepted in between. **Once it is proven**: a culprit that is not refused goes on in batches of its own and is judged as a payment is. A batch that waits is sent again: `record_failing` where the service works for others.',
     'A 2xx whose body speaks of an update under its id:',
     perIdTable(),
     '## How long a wait is',

@@ -24,7 +24,7 @@ export const ANSWERS: WrongSection = {
       holds: ['record_failing'],
       letters: ['status_<code>', 'error_msg', 'unusable_answer', 'timed_out', 'connection_failed'],
       see: '`position` of the hold: which record',
-      does: 'Only its key waits. It is a letter after 8 failures over 5 minutes (30 s while the buffer is half full) in which at least 20 other payments were tried and at most 5 % of those failed (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`). Further payments of its key that fail are letters at once, until one succeeds. A payment that always gets 429 waits.',
+      does: 'Only its key waits. It is a letter after 8 failures over 5 minutes (30 s while failing records fill half of the memory) in which at least 20 other payments were tried and at most 5 % of those failed (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`). Further payments of its key that fail are letters at once, until one succeeds. A payment that always gets 429 waits.',
       mend: 'Show the service the transaction; send it again when that is fixed. To end it sooner: `DEAD_LETTER_OFFSETS`.',
       answers: ['all_letters', 'lag_grows'],
       shown: [
@@ -62,7 +62,12 @@ export const ANSWERS: WrongSection = {
       does: 'Nothing more is read until some have ended. What can be proven to be at fault ends sooner: after 30 s in place of 5 minutes.',
       mend: 'Look at what the failing payments have in common. A higher DEAD_LETTER_MAX_SHARE, or DEAD_LETTER_OFFSETS, lets more of them go.',
       answers: ['nothing_moves', 'lag_grows'],
-      shown: [['unit/resilience/attribution', 'while the buffer is at least half full a tenth of the time is enough']],
+      shown: [
+        [
+          'unit/resilience/attribution',
+          'while failing records fill at least half of the memory a tenth of the time is enough',
+        ],
+      ],
     },
     {
       happens: 'A payment is answered with 409: the service knows it already.',
@@ -137,7 +142,7 @@ export const ANSWERS: WrongSection = {
       happens: 'One status update makes its batch be refused with a 3xx or 4xx.',
       letters: ['status_<code>'],
       events: ['batch_split'],
-      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once another update was accepted since its refusal.',
+      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once it was refused alone twice, with another update accepted in between; until then it waits alone.',
       mend: 'Read `dlq.service_error`; mend the update and send it again.',
       answers: ['all_letters'],
       shown: [
@@ -173,7 +178,7 @@ export const ANSWERS: WrongSection = {
     {
       happens: 'A batch gets no answer, or 408, 425, 429, 5xx, or 2xx with an `error_msg`.',
       holds: ['service_down', 'record_failing'],
-      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (502 to 504: after a fourth, while other batches are accepted) it is searched for the update that does it, which then goes on alone, as a payment would. 429 is never searched.',
+      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (429 and 502 to 504: after a fourth while other batches are accepted, else after an eighth) it is searched for the update that does it, which then goes on alone and is judged as a payment is.',
       mend: 'Nothing.',
       answers: ['twice', 'lag_grows'],
       shown: [
