@@ -137,8 +137,12 @@ export class SyncWorld {
     await joining;
   }
 
+  oddityOf(id: string): Answer | null {
+    return this.#options.oddity(Number(id));
+  }
+
   isOdd(id: string): boolean {
-    return this.#options.oddity(Number(id)) !== null;
+    return this.oddityOf(id) !== null;
   }
 
   get odd(): readonly string[] {
