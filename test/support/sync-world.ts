@@ -113,7 +113,7 @@ export class SyncWorld {
       parked: new Set(),
       onGap: 'earliest',
       barrierMs: 2_000,
-      pressure: { partitionRecords: 2_048, flowRecords: 10_000, flowBytes: 1e9 },
+      pressure: { partitionRecords: 2_048, partitionSpan: 1e6, flowRecords: 10_000, flowBytes: 1e9 },
     });
   }
 
@@ -137,8 +137,12 @@ export class SyncWorld {
     await joining;
   }
 
+  oddityOf(id: string): Answer | null {
+    return this.#options.oddity(Number(id));
+  }
+
   isOdd(id: string): boolean {
-    return this.#options.oddity(Number(id)) !== null;
+    return this.oddityOf(id) !== null;
   }
 
   get odd(): readonly string[] {

@@ -14,12 +14,12 @@ import { toBody } from './body.ts';
 import {
   type Culprit,
   givenUp,
-  isProven,
   isRefused,
   isServiceAtFault,
   partAccepted,
   partFailed,
   type Search,
+  toCulprit,
   wholeBatch,
 } from './search.ts';
 
@@ -48,6 +48,10 @@ export interface DeliveryOptions {
 
 /** What waits for the service is tried again at least this often: it is the longest time between two probes, too. */
 const SERVICE_MAX_MS = 8_000;
+/** What failed with others, while others are accepted, has most likely done nothing wrong. */
+const SHARED_MAX_MS = 2_000;
+/** A service that accepted an update this lately works. */
+const WORKING_MS = 3_000;
 const LOST_THREAD: ReadonlySet<number> = new Set([500, 502, 504]);
 const CAUSES = { record: 'record_failing', guard: 'dead_letter_guard' } as const;
 const RELEASE: UpdateEnd = { do: 'release' };
@@ -75,6 +79,8 @@ export class Delivery {
   /** Calls, in the order of their beginnings. */
   #begun = 0;
   #newestAccepted = 0;
+  /** Monotonic. */
+  #acceptedAtMs = -Infinity;
   /** When `maySend` was asked last. */
   #askedMs = 0;
 
@@ -120,7 +126,7 @@ export class Delivery {
         break;
       }
       if (answer.do === 'accepted') {
-        search = partAccepted(search, this.#accept(part.members, answer, patched), this.#calls);
+        search = partAccepted(search, this.#accept(part.members, answer, patched, search), this.#calls);
       } else {
         failure = answer;
         search = this.#split(search, failure);
@@ -192,20 +198,21 @@ export class Delivery {
     part: readonly Member[],
     { status, rejected, unknown }: Accepted,
     { call, order }: Patched,
+    search: Search<Member>,
   ): readonly Culprit<Member>[] {
-    const { emit, onAccepted } = this.#options;
+    const { clock, emit, onAccepted } = this.#options;
+    const areOthersAccepted = call.delivered > 0 ? { othersAccepted: true, isProven: true } : {};
     const culprits = part
       .filter(({ transId }) => rejected.has(transId))
-      .map((member) => ({
-        member,
-        failure: toRejection(status, rejected.get(member.transId) ?? null),
-        // Others of the same call were accepted.
-        isProven: call.delivered > 0 || isProven(member, this.#calls),
-      }));
+      .map((member) => {
+        const failure = toRejection(status, rejected.get(member.transId) ?? null);
+        return { ...toCulprit(member, failure, search.failedAt ?? this.#begun, this.#calls), ...areOthersAccepted };
+      });
     for (const field of unknown) emit('answer_unrecognised', { operation: 'sync', field });
     for (const member of part) if (!rejected.has(member.transId)) member.end({ do: 'accepted' });
     if (call.delivered > 0) {
       this.#newestAccepted = Math.max(this.#newestAccepted, order);
+      this.#acceptedAtMs = clock.monotonicMs();
       onAccepted();
     }
     return culprits;
@@ -230,20 +237,24 @@ export class Delivery {
 
   /** What becomes of an update that failed: the end, or another try in its time. */
   #toEnd(member: Member, failure: Failure, kind: FailedAttempt['kind'], search: Search<Member>): UpdateEnd {
-    const { gate, failingFill } = this.#options;
+    const { gate, failingFill, clock } = this.#options;
     const { state, transId: key, record } = member;
     const isShared = kind === 'shared';
     const { afterMs, reason, verdict } = failure;
     const isFirst = !isShared && state.aloneAt === null;
     const fill = failingFill(record);
-    const decision = gate.decide({ key, isFirst, state: state.retry, kind, afterMs, failingFill: fill });
+    // What it failed with in company was not counted against it.
+    const before = isFirst ? null : state.retry;
+    const decision = gate.decide({ key, isFirst, state: before, kind, afterMs, failingFill: fill });
     if (decision.do === 'dead_letter') return { do: 'letter', letter: toLetter(failure) };
     const { forMs, blame, state: retry } = decision;
-    const isService = blame === 'service' || (isShared && verdict === 'rate_limited');
+    const isWorking = clock.monotonicMs() - this.#acceptedAtMs <= WORKING_MS && verdict !== 'rate_limited';
+    const isService = blame === 'service' || (isShared && !isWorking);
+    const maxMs = afterMs !== null ? Infinity : isService ? SERVICE_MAX_MS : isShared ? SHARED_MAX_MS : Infinity;
     return {
       do: 'later',
       why: isService ? failure.cause : isShared ? 'batch_open' : CAUSES[blame],
-      forMs: isService && afterMs === null ? Math.min(forMs, SERVICE_MAX_MS) : forMs,
+      forMs: Math.min(forMs, maxMs),
       state: {
         retry,
         failedAt: state.failedAt ?? search.failedAt,

@@ -29,7 +29,9 @@ export interface Calls {
 export interface Culprit<Member> {
   readonly member: Member;
   readonly failure: Failure;
-  /** It failed alone before, and another update was accepted since, by a call that began after that; or others were by this very call. */
+  /** Whether another update was accepted since it failed first, in whatever company, by a call that began after that. */
+  readonly othersAccepted: boolean;
+  /** Whether one was since it failed alone first: that the service refuses it again is its own fault. */
   readonly isProven: boolean;
 }
 
@@ -51,6 +53,8 @@ export interface Search<Member> {
   readonly undecided: readonly { readonly members: readonly Member[]; readonly failure: Failure }[];
   /** How many members were accepted. */
   readonly accepted: number;
+  /** How many parts were not answered in time. */
+  readonly timedOut: number;
   /** How many calls had begun when the first of this search failed; null: none has. */
   readonly failedAt: number | null;
 }
@@ -61,13 +65,13 @@ const DOUBTFUL_TRIES = 2;
 const PASSING_TRIES = 4;
 /** Nothing else was accepted meanwhile, but this batch may be all the traffic that there is. */
 const PASSING_TRIES_ALONE = 8;
-/** So many culprits and nothing accepted: it is the service. */
+/** So many culprits, or parts not answered in time, and nothing accepted: it is the service. */
 const SERVICE_CULPRITS = 10;
 
 /** The search before the first call: everything in one part. */
 export function wholeBatch<Member>(members: readonly Member[]): Search<Member> {
   const parts = members.length === 0 ? [] : [{ members, depth: 0 }];
-  return { parts, culprits: [], undecided: [], accepted: 0, failedAt: null };
+  return { parts, culprits: [], undecided: [], accepted: 0, timedOut: 0, failedAt: null };
 }
 
 /** The search after the next part was accepted, but for these of its members. */
@@ -100,19 +104,21 @@ export function partFailed<Member extends HasState>(
   const [first, ...others] = part?.members ?? [];
   if (part === undefined || first === undefined) return search;
   const { members, depth } = part;
-  const after = { ...search, parts: rest, failedAt: search.failedAt ?? calls.begun };
+  const isTimeout = failure.reason === 'timed_out';
+  const timedOut = search.timedOut + (isTimeout ? 1 : 0);
+  const after = { ...search, parts: rest, timedOut, failedAt: search.failedAt ?? calls.begun };
   if (!isSearched(part, failure, after.failedAt, calls)) {
     const undecided = { ...after, undecided: [...after.undecided, { members, failure }] };
     // The other parts would meet the same service.
     return failure.verdict === 'rate_limited' || !failure.wasSent ? givenUp(undecided, failure) : undecided;
   }
   if (others.length === 0) {
-    return { ...after, culprits: [...after.culprits, { member: first, failure, isProven: isProven(first, calls) }] };
+    return { ...after, culprits: [...after.culprits, toCulprit(first, failure, after.failedAt, calls)] };
   }
   const middle = Math.ceil(members.length / 2);
   const halves = [members.slice(0, middle), members.slice(middle)].map((half) => ({ members: half, depth: depth + 1 }));
   // Culprits soon show whether it is the service; but while a time-out is waited for, others could have been accepted.
-  return { ...after, parts: failure.reason === 'timed_out' ? [...rest, ...halves] : [...halves, ...rest] };
+  return { ...after, parts: isTimeout ? [...rest, ...halves] : [...halves, ...rest] };
 }
 
 /** The search without what was not answered yet: it is sent again later. */
@@ -122,13 +128,21 @@ export function givenUp<Member>(search: Search<Member>, failure: Failure): Searc
 }
 
 /** Whether this search shows that the service fails for everybody. */
-export function isServiceAtFault<Member>({ accepted, culprits }: Search<Member>): boolean {
-  return accepted === 0 && culprits.filter((culprit) => !culprit.isProven).length >= SERVICE_CULPRITS;
+export function isServiceAtFault<Member>({ accepted, culprits, timedOut }: Search<Member>): boolean {
+  const unexplained = culprits.filter(({ othersAccepted }) => !othersAccepted).length;
+  return accepted === 0 && Math.max(unexplained, timedOut) >= SERVICE_CULPRITS;
 }
 
-/** Whether another update was accepted since this one failed alone first, by a call that began after that. */
-export function isProven({ state }: HasState, { newestAccepted }: Calls): boolean {
-  return state.aloneAt !== null && newestAccepted > state.aloneAt;
+/** `failedAt`: how many calls had begun when one of its search failed first. */
+export function toCulprit<Member extends HasState>(
+  member: Member,
+  failure: Failure,
+  failedAt: number,
+  { newestAccepted }: Calls,
+): Culprit<Member> {
+  const { state } = member;
+  const othersAccepted = newestAccepted > (state.failedAt ?? failedAt);
+  return { member, failure, othersAccepted, isProven: state.aloneAt !== null && newestAccepted > state.aloneAt };
 }
 
 /** Whether the service refuses what was sent, rather than fails to handle it: 3xx, 4xx, or by its id. */

@@ -37,7 +37,7 @@ class Bench {
       limits: { maxRecords: 10, maxBytes: 100 },
       clock: this.clock,
       emit,
-      bufferFill: () => 0,
+      failingFill: () => 0,
       onTooLarge: (bytes) => void this.tooLarge.push(bytes),
       onAccepted: () => undefined,
       ...change,

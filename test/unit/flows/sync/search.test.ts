@@ -185,18 +185,29 @@ describe('an update that fails alone', () => {
   });
 });
 
+test('an update that failed with others is found by the calls that were accepted since', () => {
+  const after = (newestAccepted: number): Search<One> =>
+    partFailed(wholeBatch(ones(1, failed(3))), REFUSED, { begun: 9, newestAccepted });
+  expect([4, 5].map((newest) => after(newest).culprits[0]?.othersAccepted)).toEqual([false, true]);
+});
+
+test('ten parts that are not answered in time show the same', () => {
+  const after = { ...wholeBatch(ones(40, failed(1))), timedOut: 9 };
+  const timedOut = partFailed(after, TIMED_OUT, NONE_ACCEPTED);
+  expect([after, timedOut, { ...timedOut, accepted: 1 }].map(isServiceAtFault)).toEqual([false, true, false]);
+});
+
 describe('ten culprits', () => {
-  const culprit = (isProven: boolean) => ({ member: { id: 0, state: UNTRIED }, failure: REFUSED, isProven });
-  const found = (count: number, isProven = false): Search<One> => ({
-    ...wholeBatch<One>([]),
-    culprits: Array.from({ length: count }, () => culprit(isProven)),
-  });
+  const found = (count: number, othersAccepted = false): Search<One> => {
+    const culprit = { member: { id: 0, state: UNTRIED }, failure: REFUSED, othersAccepted, isProven: false };
+    return { ...wholeBatch<One>([]), culprits: Array.from({ length: count }, () => culprit) };
+  };
 
   test('and nothing accepted show that the service fails for everybody', () => {
     expect([found(9), found(10)].map(isServiceAtFault)).toEqual([false, true]);
   });
 
-  test('do not, if one of the batch was accepted, or if they are at fault', () => {
+  test('do not, if one of the batch was accepted, or others since they failed first', () => {
     expect([{ ...found(10), accepted: 1 }, found(10, true)].map(isServiceAtFault)).toEqual([false, false]);
   });
 });
