@@ -18,7 +18,7 @@ const producer = kafka.producer();
 
 beforeAll(async () => {
   await producer.connect();
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await producer.disconnect();
