@@ -3,13 +3,14 @@ import { guarded } from '../dead-letters/guarded.ts';
 import { createDeadLetters } from '../dead-letters/writer.ts';
 import { createCardGuard } from '../screening/card-guard.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../edges/kafka/admin.ts';
+import { BrokerTraffic } from '../edges/kafka/broker-traffic.ts';
 import { FenceFeed } from '../edges/kafka/fence-feed.ts';
 import { logEndsOf } from '../edges/kafka/offset-reader.ts';
 import { createKafkaSource } from '../edges/kafka/source.ts';
 import { type KafkaClient } from '../edges/kafka/client.ts';
 import { createKafkaWriter, type KafkaWriter } from '../edges/kafka/writer.ts';
 import { type Certificate } from '../edges/http-server/certificate.ts';
-import { type OpsSource, startOpsServer } from '../edges/http-server/ops.ts';
+import { startOpsServer } from '../edges/http-server/ops.ts';
 import { type HttpServer } from '../edges/http-server/server.ts';
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
 import { ownVersion } from '../edges/system/package-info.ts';
@@ -31,11 +32,13 @@ import { Health } from '../telemetry/health.ts';
 import { createLog } from '../telemetry/log.ts';
 import { MeteredWriter } from '../telemetry/metered-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { followDependencies } from './dependencies.ts';
 import { followFreshness } from './freshness.ts';
 import { createFlows, type Flows } from './flows.ts';
 import { Instruments } from './instruments.ts';
 import { LateEncoder } from './late-encoder.ts';
-import { barrierMs, kafkaOf, registryOf, writeDeadlineMs } from './parts.ts';
+import { opsSourceOf } from './ops-source.ts';
+import { barrierMs, kafkaOf, readLimitsOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { Secrets } from './secrets.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
@@ -185,17 +188,14 @@ class Connector {
     const config = this.#config;
     const clock = this.#clock;
     const emit = this.#emit;
-    const ops = await startOpsServer(config.ops, this.#opsSource());
+    const ops = await startOpsServer(config.ops, opsSourceOf(this.#health, this.#metrics));
     this.#opened.push('operations server', async () => {
       await ops.close();
     });
     const secrets = this.#secrets;
-    const tracing = await tracingOf({ config, secrets, version: this.#version, clock, emit });
-    this.#tracing = tracing;
-    this.#opened.push('tracing', async () => {
-      await tracing?.close(LAST_EXPORT_MS);
-    });
-    const kafka = kafkaOf(config, emit, secrets);
+    const tracing = await this.#openTracing();
+    const traffic = new BrokerTraffic(clock);
+    const kafka = kafkaOf(config, emit, secrets, traffic.heard);
     const unwatch = secrets.watch({ clock, emit });
     this.#opened.push('secret files', async () => {
       unwatch();
@@ -258,7 +258,19 @@ class Connector {
     )
       return;
     if (flows !== null) await this.#read({ flows, kafka, registry, writer: metered, fence, cluster });
+    const api = flows?.api ?? null;
+    followDependencies({ config, secrets, kafka, traffic, registry, api, clock, emit, opened: this.#opened });
     emit('ready', { afterMs: this.#ageMs() });
+  }
+
+  async #openTracing(): Promise<OpenTracing | null> {
+    const [config, secrets, version] = [this.#config, this.#secrets, this.#version];
+    const tracing = await tracingOf({ config, secrets, version, clock: this.#clock, emit: this.#emit });
+    this.#tracing = tracing;
+    this.#opened.push('tracing', async () => {
+      await tracing?.close(LAST_EXPORT_MS);
+    });
+    return tracing;
   }
 
   /** Waits until Kafka and the registry answer, and have what is needed. Null: a stop was asked for meanwhile. */
@@ -310,6 +322,7 @@ class Connector {
       groupId: group.groupId,
       sessionTimeoutMs: group.sessionTimeoutMs,
       topics: [...flows.byTopic.keys()],
+      limits: readLimitsOf(this.#config),
       clock,
       draw,
       emit,
@@ -347,6 +360,7 @@ class Connector {
       barrierMs: barrierMs(group.sessionTimeoutMs),
       pressure: {
         partitionRecords: PARTITION_RECORDS,
+        partitionSpan: buffer.maxSpan,
         flowRecords: Math.max(buffer.maxRecords, 2 * scoring.concurrency),
         flowBytes: buffer.maxBytes,
       },
@@ -384,15 +398,5 @@ class Connector {
     const served = flows.has('reviews') ? pause(this.#clock, WEBHOOKS_AFTER_STOP_MS) : Promise.resolve();
     const [unfinished] = await Promise.all([drained, served]);
     return unfinished;
-  }
-
-  #opsSource(): OpsSource {
-    return {
-      live: () => this.#health.live(),
-      ready: () => this.#health.ready(),
-      readyOf: (flow) => this.#health.readyOf(flow),
-      status: () => this.#health.status(),
-      metrics: async () => await this.#metrics.text(),
-    };
   }
 }

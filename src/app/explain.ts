@@ -80,7 +80,7 @@ const NO_SIGNALS: EngineSignals = {
   hurry: () => undefined,
   position: () => null,
   oldestHeldMs: () => null,
-  bufferFill: () => 0,
+  failingFill: () => 0,
 };
 
 /** Says what the flow itself makes of a record, up to the request, which is kept and not sent. */

@@ -199,6 +199,8 @@ function createSync(parts: WireParts, { api, alignment, gate }: Shared): SyncFlo
     rules: {
       chargebackProtection: sync.chargebackProtection,
       cardMethods: sync.cardMethods,
+      unknownMethod: sync.unknownMethod,
+      declineReasonRequired: sync.declineReasonRequired,
       reasonCodes: sync.reasonCodes,
       exemptionAsArray: sync.exemptionAsArray,
     },

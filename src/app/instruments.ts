@@ -12,7 +12,7 @@ export class Instruments {
   readonly #group: string;
   engine: { status(): EngineStatus } | null = null;
   flows: Pick<Flows, 'api' | 'gates' | 'scores' | 'updates'> | null = null;
-  registry: Pick<SchemaRegistryEdge, 'exchanges'> | null = null;
+  registry: Pick<SchemaRegistryEdge, 'exchanges' | 'fieldsDropped'> | null = null;
   writer: Pick<MeteredWriter, 'report'> | null = null;
   fence: Pick<FenceFeed, 'heartbeatAtMs'> | null = null;
 
@@ -35,6 +35,7 @@ export class Instruments {
       gates: this.gates(),
       group: this.#group,
       registry: this.registry?.exchanges() ?? [],
+      fieldsDropped: this.registry?.fieldsDropped() ?? 0,
       writes: this.writer?.report() ?? [],
       heartbeatAtMs: this.fence?.heartbeatAtMs ?? null,
       ...(this.flows === null ? NO_FLOWS : runningOf(this.flows)),

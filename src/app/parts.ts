@@ -1,7 +1,9 @@
 import { type Config } from '../config/config.ts';
 import { createKafkaClient, type KafkaClient } from '../edges/kafka/client.ts';
+import { type ReadLimits } from '../edges/kafka/fetched-partition.ts';
 import { OauthTokens } from '../edges/kafka/oauth-token.ts';
 import { type KafkaSasl } from '../edges/kafka/sasl.ts';
+import { type Heard } from '../edges/kafka/sockets.ts';
 import { createSchemaRegistry, type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { ownVersion } from '../edges/system/package-info.ts';
@@ -12,11 +14,24 @@ import { Secrets } from './secrets.ts';
 /** For one request, connecting included. */
 const REGISTRY_TIMEOUT_MS = 3000;
 
-/** The Kafka client of a configuration; opens nothing. `secrets` as they are followed; unless given, those read at start. */
-export function kafkaOf(config: Config, emit: Emit, secrets: Secrets = new Secrets(config)): KafkaClient {
+/**
+ * The Kafka client of a configuration; opens nothing. `secrets` as they are followed; unless given, those read at start.
+ * `heard`: told of whatever comes in.
+ */
+export function kafkaOf(
+  config: Config,
+  emit: Emit,
+  secrets: Secrets = new Secrets(config),
+  heard?: Heard,
+): KafkaClient {
   const { brokers, clientId, sessionTimeoutMs } = config.kafka;
   const tls = secrets.kafkaTls?.now;
-  return createKafkaClient({ brokers, clientId, sessionTimeoutMs, tls, sasl: saslOf(config, secrets) }, emit);
+  return createKafkaClient({ brokers, clientId, sessionTimeoutMs, tls, sasl: saslOf(config, secrets), heard }, emit);
+}
+
+/** What the records of a configuration's topics may come to. */
+export function readLimitsOf({ recordMaxBytes, batchMaxBytes }: Config): ReadLimits {
+  return { recordMaxBytes, batchMaxBytes };
 }
 
 function saslOf({ kafka: { sasl } }: Config, secrets: Secrets): KafkaSasl | undefined {

@@ -1,8 +1,16 @@
 import { type SchemaRegistryEdge } from '../edges/schema-registry/registry.ts';
-import { type Standing } from '../edges/schema-registry/subjects.ts';
+import {
+  COMPATIBILITY_LEVELS,
+  type CompatibilityLevel,
+  isWeak,
+  type Standing,
+} from '../edges/schema-registry/subjects.ts';
 import { registryOf } from './parts.ts';
 import { readSubjects, type Subject, writtenSubjects } from './schemas.ts';
 import { type CommandParts } from './topics-command.ts';
+
+/** What `schemas register --compatibility` may be given. */
+export const LEVELS: readonly CompatibilityLevel[] = COMPATIBILITY_LEVELS;
 
 /** Says whether the schemas of a configuration are registered, or could be; 1: one is missing or does not fit. */
 export async function checkSchemas(parts: CommandParts, inputs: boolean): Promise<number> {
@@ -17,12 +25,25 @@ export async function checkSchemas(parts: CommandParts, inputs: boolean): Promis
   });
 }
 
-/** Registers the schemas of a configuration. Throws `SCHEMA_REFUSED`, `REGISTRY_FAILED`. */
-export async function registerSchemas(parts: CommandParts, inputs: boolean): Promise<number> {
+/**
+ * Registers the schemas of a configuration, and sets the compatibility level of their subjects where one is given; where
+ * none is and a level is weak, offers to. Throws `SCHEMA_REFUSED`, `REGISTRY_FAILED`.
+ */
+export async function registerSchemas(
+  parts: CommandParts,
+  { inputs, compatibility }: { readonly inputs: boolean; readonly compatibility: CompatibilityLevel | null },
+): Promise<number> {
   return await withRegistry(parts, async (registry) => {
     for (const { subject, schema } of subjectsOf(parts, inputs)) {
       const id = await registry.register(subject, schema);
-      parts.terminal.say(`✓ ${subject}: id ${String(id)}`);
+      if (compatibility !== null) await registry.setLevel(subject, compatibility);
+      const set = compatibility === null ? '' : `, compatibility ${compatibility}`;
+      parts.terminal.say(`✓ ${subject}: id ${String(id)}${set}`);
+      const level = compatibility === null ? await registry.level(subject) : null;
+      if (level !== null && isWeak(level))
+        parts.terminal.say(
+          `! ${subject}: compatibility ${level} takes schemas that cannot read older records; set it with: fraud-connector schemas register --compatibility FULL_TRANSITIVE`,
+        );
     }
     return 0;
   });

@@ -2,7 +2,9 @@ import { type Certificate } from '../edges/http-server/certificate.ts';
 import { type HttpServer } from '../edges/http-server/server.ts';
 import { startWebhookServer } from '../edges/http-server/webhooks.ts';
 import { type ReleaseStack } from '../lifecycle/release-stack.ts';
+import { fanOut } from '../telemetry/fan-out.ts';
 import { type Metrics } from '../telemetry/metrics.ts';
+import { WebhookFailures } from '../telemetry/webhook-failures.ts';
 import { createReviews, type ReviewsParts } from './reviews.ts';
 import { followWebhookCertificate } from './webhook-certificate.ts';
 
@@ -18,7 +20,12 @@ export interface WebhookPortParts extends ReviewsParts {
 export async function openWebhookPort(parts: WebhookPortParts): Promise<HttpServer> {
   const { config, certificate, metrics, opened, clock, emit } = parts;
   const { webhook } = config;
-  const receiver = createReviews(parts);
+  const failures = new WebhookFailures(clock, emit);
+  opened.push('webhook failures', async () => {
+    failures.stop();
+    await Promise.resolve();
+  });
+  const receiver = createReviews({ ...parts, emit: fanOut(emit, failures.hear) });
   const server = await startWebhookServer(
     {
       ...webhook,

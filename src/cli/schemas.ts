@@ -1,5 +1,5 @@
-import { type Command } from 'commander';
-import { checkSchemas, registerSchemas } from '../app/schemas-command.ts';
+import { type Command, Option } from 'commander';
+import { checkSchemas, LEVELS, registerSchemas } from '../app/schemas-command.ts';
 import { systemClock } from '../edges/system/clock.ts';
 import { readConfig } from './config.ts';
 import { type Cli } from './cli.ts';
@@ -25,12 +25,21 @@ export function addSchemas(program: Command, { terminal, work }: Cli): void {
     .command('register')
     .description('register those this connector writes with')
     .option(...inputs)
-    .action(async (options: { inputs?: boolean }) => {
+    .addOption(
+      new Option(
+        '--compatibility <level>',
+        'also set the compatibility level of these subjects; FULL_TRANSITIVE keeps old and new readers working',
+      ).choices(LEVELS),
+    )
+    .action(async (options: { inputs?: boolean; compatibility?: string }) => {
       await work(
         async () =>
           await registerSchemas(
             { config: readConfig(terminal, { requires: 'SCHEMA_REGISTRY_' }), terminal, clock: systemClock },
-            options.inputs === true,
+            {
+              inputs: options.inputs === true,
+              compatibility: LEVELS.find((each) => each === options.compatibility) ?? null,
+            },
           ),
       );
     });

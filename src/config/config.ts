@@ -3,6 +3,7 @@ import { type RunnableFlow } from './kinds.ts';
 import { REGISTRY_TLS, SERVICE_TLS, type TlsFiles, tlsFilesOf, WEBHOOK_TLS } from './tls.ts';
 import { toTracing, type TracingSettings } from './tracing.ts';
 import {
+  type DeclineReasonRequired,
   type OptionName,
   type LogLevel,
   type Ordering,
@@ -10,6 +11,7 @@ import {
   type SecretName,
   type SignatureForm,
   type TimestampForm,
+  type UnknownMethod,
   type Values,
 } from './values.ts';
 
@@ -99,17 +101,20 @@ export interface Config {
     readonly chargebackProtection: boolean;
     /** Empty: every method counts as card. */
     readonly cardMethods: readonly string[];
+    readonly unknownMethod: UnknownMethod;
+    readonly declineReasonRequired: DeclineReasonRequired;
     /** Null: every code goes out. */
     readonly reasonCodes: ReadonlySet<string> | null;
     readonly exemptionAsArray: boolean;
   };
   readonly recordMaxBytes: number;
+  readonly batchMaxBytes: number;
   /** The text of the mapping file; null: records are not mapped. */
   readonly mapping: string | null;
   /** Names of datapoints, beside the ids. */
   readonly cardGuardExempt: readonly string[];
   /** Per flow. */
-  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number };
+  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number; readonly maxSpan: number };
   readonly commitIntervalMs: number;
   readonly drainTimeoutMs: number;
   readonly webhook: {
@@ -213,13 +218,20 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       scoreWaitMs: values.SYNC_SCORE_WAIT_MS,
       chargebackProtection: values.SYNC_CHARGEBACK_PROTECTION,
       cardMethods: values.SYNC_CARD_METHODS,
+      unknownMethod: values.SYNC_UNKNOWN_METHOD,
+      declineReasonRequired: values.SYNC_DECLINE_REASON_REQUIRED,
       reasonCodes: values.SYNC_ISSUER_REASON_CODES_FILE,
       exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
     },
     recordMaxBytes: values.RECORD_MAX_BYTES,
+    batchMaxBytes: values.BATCH_MAX_BYTES,
     mapping: values.MAPPING_FILE,
     cardGuardExempt: values.CARD_GUARD_EXEMPT,
-    buffer: { maxRecords: values.BUFFER_MAX_RECORDS, maxBytes: values.BUFFER_MAX_BYTES },
+    buffer: {
+      maxRecords: values.BUFFER_MAX_RECORDS,
+      maxBytes: values.BUFFER_MAX_BYTES,
+      maxSpan: values.PARTITION_MAX_SPAN,
+    },
     commitIntervalMs: values.COMMIT_INTERVAL_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     webhook: webhookOf(values, files),

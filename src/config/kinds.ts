@@ -10,8 +10,8 @@ export type RunnableFlow = 'scoring' | 'sync' | 'reviews';
 export interface Option<T> {
   /** What may be given, as the end of the sentence "give …". */
   readonly accepts: string;
-  /** The value of a text that is not empty; undefined: not accepted. */
-  readonly read: (text: string) => T | undefined;
+  /** The value of a text that is not empty; undefined: not accepted. `fromSecretFile`: it is the content of what `<NAME>_FILE` names. */
+  readonly read: (text: string, fromSecretFile?: boolean) => T | undefined;
   /** The value when the option is not given. */
   readonly absent: T;
   /** The default as documentation shows it. */
@@ -256,17 +256,18 @@ export function secret(said: Said): Option<string> {
   });
 }
 
-/** Several secrets, by line or comma, newest first; blank ones are dropped. */
-export function secrets(said: Said & { readonly most: number; readonly minBytes: number }): Option<readonly string[]> {
-  const { most, minBytes } = said;
+/** Several secrets, newest first, by line or comma; in a file by line alone, because a secret may hold a comma. Blank ones are dropped. */
+export function secrets(said: Said & { readonly most: number }): Option<readonly string[]> {
+  const { most } = said;
   return option<readonly string[]>(said, {
-    accepts: `one to ${String(most)} secrets of at least ${String(minBytes)} bytes each, by line or comma, newest first`,
-    read: (given) => {
-      const named = parts(given.replaceAll(/[\r\n]+/g, ','));
+    accepts: `one to ${String(most)} secrets, newest first, by line or comma; in a file by line alone`,
+    read: (given, fromSecretFile = false) => {
+      const named = given
+        .split(fromSecretFile ? /[\r\n]/ : /[\r\n,]/)
+        .map((each) => each.trim())
+        .filter((each) => each !== '');
       const fits = named.length > 0 && named.length <= most;
-      return fits && named.every((each) => Buffer.byteLength(each) >= minBytes && !/\p{Cc}/u.test(each))
-        ? named
-        : undefined;
+      return fits && named.every((each) => !/\p{Cc}/u.test(each)) ? named : undefined;
     },
     absent: [],
     secret: true,

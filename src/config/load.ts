@@ -64,6 +64,13 @@ const RULES: readonly Rule[] = [
         ? null
         : `BUFFER_MAX_BYTES: ${String(buffer)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
   },
+  {
+    over: ['BATCH_MAX_BYTES', 'RECORD_MAX_BYTES'],
+    judge: ({ BATCH_MAX_BYTES: batch, RECORD_MAX_BYTES: record }) =>
+      batch >= record
+        ? null
+        : `BATCH_MAX_BYTES: ${String(batch)} is less than RECORD_MAX_BYTES (${String(record)}); give at least that.`,
+  },
   ...tlsRules(WEBHOOK_TLS),
   ...tlsRules(SERVICE_TLS),
   unusedRule('SERVICE_BASE_URL', SERVICE_TLS),
@@ -95,14 +102,32 @@ function warningsOf({ values, origins }: ReadValues): readonly string[] {
       warnings.push('KAFKA_GROUP_ID: one of scoring and sync alone wants a group id of its own.');
   } else if (sync && values.SYNC_SCORE_WAIT_MS === 0)
     warnings.push('SYNC_SCORE_WAIT_MS: 0 lets a status update overtake its transaction.');
+  // Whatever the flows are: `replay` sends updates with the same configuration.
+  if (dependsOnMemory(values))
+    warnings.push(
+      'SYNC_UNKNOWN_METHOD: an update without pmt_method is judged by the payment, which only the process that scored it remembers. After a restart or in a replay it counts as a card, and may become a dead letter. Write pmt_method into the updates, or set SYNC_UNKNOWN_METHOD=send.',
+    );
   const registryUrl = values.SCHEMA_REGISTRY_URL;
   if (values.SCHEMA_REGISTRY_PASSWORD !== '' && registryUrl !== '' && !isPrivateOnTheWire(registryUrl))
     warnings.push('SCHEMA_REGISTRY_URL: http to another machine shows the password of the registry.');
   const proxyUrl = values.SERVICE_PROXY_URL;
   if (proxyUrl.includes('@') && !isPrivateOnTheWire(proxyUrl))
     warnings.push('SERVICE_PROXY_URL: http to another machine shows the password of the proxy.');
+  if (values.WEBHOOK_SECRETS.some((secret) => Buffer.byteLength(secret) < SAFE_SECRET_BYTES))
+    warnings.push(
+      'WEBHOOK_SECRETS: one is shorter than 24 bytes and easier to guess; ask the service for a longer one. If it was cut at a comma, give it in the file of WEBHOOK_SECRETS_FILE.',
+    );
   return warnings;
 }
+
+/** Whether the end of an update without `pmt_method` depends on what the process has scored. */
+function dependsOnMemory(values: Values): boolean {
+  const asksForMethod = values.SYNC_CHARGEBACK_PROTECTION || values.SYNC_DECLINE_REASON_REQUIRED === 'card';
+  return asksForMethod && values.SYNC_CARD_METHODS.length > 0 && values.SYNC_UNKNOWN_METHOD === 'card';
+}
+
+/** A secret with fewer bytes is taken, since the service chooses it, with a warning. */
+const SAFE_SECRET_BYTES = 24;
 
 /** What other programs take a proxy from. Whoever sets one here may think that it is used. */
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];

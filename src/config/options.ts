@@ -94,7 +94,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   KAFKA_OFFSET_GAP: choice({
     of: ['earliest', 'stop'],
     absent: 'earliest',
-    doc: 'Where the committed offset of a partition is not in the log any more: read on, or hold the partition until somebody has looked. Both say what is missing.',
+    doc: 'Where the log of a partition does not hold the next offset to be read any more: read on, or hold that partition until somebody has looked. Both report what is missing; what was read before goes on either way.',
   }),
   DEAD_LETTER_OFFSETS: list({
     accepts: '`topic:partition:offset`, comma separated',
@@ -207,7 +207,7 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   DEAD_LETTER_MAX_SHARE: share({
     absent: 0.05,
-    doc: 'The share of records that may become dead letters by a single answer, or because they cannot be read: every success earns it, and 20 may follow one another. Beyond it none does for 5 minutes; other records go on. 1: no limit.',
+    doc: 'The share of records that may become dead letters by a single answer, or because they cannot be read: every success earns it, and 40 may follow one another (20 after a start). Beyond it none does for 5 minutes; other records go on. 1: no limit.',
   }),
   SCORE_ON_REFUSAL: flag({
     absent: true,
@@ -218,7 +218,14 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     max: 64 * MIB,
     unit: 'bytes',
     absent: MIB,
-    doc: 'A larger record becomes the dead letter `record_too_large`.',
+    doc: 'A larger record (key, value and headers, as they stand in their batch) becomes the dead letter `record_too_large`, a pointer; its bytes are never held.',
+  }),
+  BATCH_MAX_BYTES: integer({
+    min: MIB,
+    max: 1024 * MIB,
+    unit: 'bytes',
+    absent: 256 * MIB,
+    doc: 'Of a compressed batch that unpacks to more, every record becomes the dead letter `record_too_large`, a pointer. It is unpacked part by part: this bounds work, not memory.',
   }),
   MAPPING_FILE: textFile({
     doc: 'How records of other shapes become datapoints (docs/mapping.md). None: records have the names and values of the service.',
@@ -264,7 +271,17 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   SYNC_CARD_METHODS: list({
     accepts: 'values of `pmt_method`, comma separated',
     pattern: /^\P{Cc}{1,100}$/u,
-    doc: 'Payment methods that are cards. None listed: while protection is on, every method counts as card.',
+    doc: 'Payment methods that are cards, for the two options below. None listed: every method counts as card.',
+  }),
+  SYNC_UNKNOWN_METHOD: choice({
+    of: ['card', 'send'],
+    absent: 'card',
+    doc: 'What an update without `pmt_method` counts as. `card`: as a card, unless this process scored the payment and remembers another method. `send`: never as a card, so that the same update always ends alike.',
+  }),
+  SYNC_DECLINE_REASON_REQUIRED: choice({
+    of: ['always', 'card', 'never'],
+    absent: 'always',
+    doc: 'Which declined payments become dead letters without a reason of the issuer; the others go out without one.',
   }),
   SYNC_ISSUER_REASON_CODES_FILE: linesFile({
     doc: 'Issuer reason codes the service knows, one a line. A code outside goes out as text. None: every code goes out.',
@@ -286,6 +303,12 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
     unit: 'bytes',
     absent: 64 * MIB,
     doc: 'The same by the size of the records.',
+  }),
+  PARTITION_MAX_SPAN: integer({
+    min: 10_000,
+    max: 1_000_000_000,
+    absent: 1_000_000,
+    doc: 'Offsets that are read of a partition behind a record that has not ended; then its partition pauses (`span_full`). A restart reads them again and passes over what has ended.',
   }),
   COMMIT_INTERVAL_MS: integer({
     min: 50,
@@ -318,9 +341,8 @@ export const OPTIONS: { readonly [N in OptionName]: Option<Values[N]> } = {
   }),
   WEBHOOK_SECRETS: secrets({
     most: 3,
-    minBytes: 24,
     neededBy: ['reviews'],
-    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded. Several while one replaces another.',
+    doc: 'Keys of the webhook signature: the bytes of the text as the service shows it, never decoded; of any length, with a warning below 24 bytes. Several while one replaces another. One that holds a comma belongs into the file.',
   }),
   WEBHOOK_SIGNATURE_FORMS: choices({
     of: ['hex', 'base64'],

@@ -47,7 +47,7 @@ function withoutNewline(content: string): string {
 /** The value of a secret whose file has this content; undefined: the option's rule refuses it. */
 export function readSecret<N extends SecretName>(name: N, content: string): Values[N] | undefined {
   const row: Option<Values[N]> = OPTIONS[name];
-  return row.read(withoutNewline(content));
+  return row.read(withoutNewline(content), true);
 }
 
 function contentOf(source: ConfigSource, variable: string, path: string): Given {
@@ -105,7 +105,10 @@ function judge<N extends OptionName>(name: N, given: Given): Judged<Values[N]> {
   const row: Option<Values[N]> = OPTIONS[name];
   if (given.from === 'nowhere') return { value: row.absent, origin: 'default' };
   if (given.from === 'problem') return { value: row.absent, origin: 'default', problem: given.problem };
-  const value = given.text === '' && row.emptyCounts ? ('' as Values[N]) : row.read(given.text);
+  const value =
+    given.text === '' && row.emptyCounts
+      ? ('' as Values[N])
+      : row.read(given.text, row.secret && given.from === 'file');
   if (value !== undefined) return { value, origin: given.from };
   const what =
     row.quotable && !row.fromFile ? `${quoted(given.text)} is not accepted` : 'what is given is not accepted';

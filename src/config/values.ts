@@ -7,6 +7,8 @@ export type SignatureForm = 'hex' | 'base64';
 export type TimestampForm = 'rfc3339' | 'unix_s' | 'unix_ms';
 /** Of SASL (RFC 4422), by the names of KIP-43, KIP-84 and KIP-255. */
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'oauthbearer';
+export type UnknownMethod = 'card' | 'send';
+export type DeclineReasonRequired = 'always' | 'card' | 'never';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** Every option by its name in the environment, with the type of its value. */
@@ -65,6 +67,7 @@ export interface Values extends TracingValues {
   readonly DEAD_LETTER_MAX_SHARE: number;
   readonly SCORE_ON_REFUSAL: boolean;
   readonly RECORD_MAX_BYTES: number;
+  readonly BATCH_MAX_BYTES: number;
   readonly MAPPING_FILE: string | null;
   readonly CARD_GUARD_EXEMPT: readonly string[];
   readonly SYNC_TIMEOUT_MS: number | null;
@@ -75,10 +78,13 @@ export interface Values extends TracingValues {
   readonly SYNC_SCORE_WAIT_MS: number;
   readonly SYNC_CHARGEBACK_PROTECTION: boolean;
   readonly SYNC_CARD_METHODS: readonly string[];
+  readonly SYNC_UNKNOWN_METHOD: UnknownMethod;
+  readonly SYNC_DECLINE_REASON_REQUIRED: DeclineReasonRequired;
   readonly SYNC_ISSUER_REASON_CODES_FILE: ReadonlySet<string> | null;
   readonly SYNC_EXEMPTION_AS_ARRAY: boolean;
   readonly BUFFER_MAX_RECORDS: number;
   readonly BUFFER_MAX_BYTES: number;
+  readonly PARTITION_MAX_SPAN: number;
   readonly COMMIT_INTERVAL_MS: number;
   readonly DRAIN_TIMEOUT_MS: number;
   readonly WEBHOOK_HOST: string;

@@ -1,5 +1,6 @@
 import {
   type AssignedPartition,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -80,14 +81,16 @@ class Picking implements SourceEvents {
     for (const partition of this.#left.keys())
       // The only member owns every partition there is.
       if (!partitions.some((at) => at.partition === partition)) this.#left.set(partition, []);
-    for (const at of partitions) {
-      const left = this.#left.get(at.partition) ?? [];
-      this.#left.set(
-        at.partition,
-        left.filter((offset) => offset >= at.low && offset < at.high),
-      );
-      this.#goOn(at, null);
-    }
+    for (const at of partitions) this.outOfRange(at, at);
+  }
+
+  outOfRange(at: TopicPartition, { low, high }: LogRange): void {
+    const left = this.#left.get(at.partition) ?? [];
+    this.#left.set(
+      at.partition,
+      left.filter((offset) => offset >= low && offset < high),
+    );
+    this.#goOn(at, null);
   }
 
   records(at: TopicPartition, _from: bigint, next: bigint, records: readonly SourceRecord[]): void {

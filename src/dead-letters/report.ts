@@ -3,7 +3,7 @@ import { countsText, type Ended, headlineOf, rowsInto, sumOf, tookLine } from '.
 /** Why a letter was passed over, as it should be. */
 export const PASSED_OVER = {
   not_asked_for: 'does not fit --reason or --trans-id, or is beyond --limit',
-  maybe_scored: 'may be scored already: only with --reason ambiguous_then_refused',
+  maybe_scored: 'may be scored already: only with the --reason of its dead letter',
   newer_letter: 'a newer letter of the same record is sent in its place',
   newer_exists: 'a newer update of the transaction is in the topic',
   tombstone: 'has no value',

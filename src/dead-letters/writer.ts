@@ -8,8 +8,12 @@ import {
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields } from '../kernel/emit.ts';
 import { type HoldCause, type Letter } from '../kernel/outcome.ts';
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type CardGuard } from '../screening/card-guard.ts';
 import { toLetterRecord, toPointerRecord } from './letter.ts';
+
+/** Brokers cut the connection on requests over their `socket.request.max.bytes`, and a slow link ends a write of many megabytes: neither comes back as a refusal. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface DeadLetterParts {
   readonly writer: RecordWriter;
@@ -28,8 +32,8 @@ export interface DeadLetterParts {
 type Refused = Extract<WriteOutcome, { readonly do: 'refused' }>;
 
 /**
- * Writes letters, each acknowledged by Kafka before it counts. A letter of a record with card data is a pointer: it has
- * nothing of the record. One that Kafka refuses becomes a pointer, so that no record stands in the way for ever; where
+ * Writes letters, each acknowledged by Kafka before it counts. A letter of a record with card data, or of one that was too
+ * large to be read, is a pointer: it has nothing of the record. One that Kafka refuses becomes a pointer, so that no record stands in the way for ever; where
  * the pointer is refused as well, the record waits. A repeat after an unknown outcome may be there twice.
  */
 export function createDeadLetters(parts: DeadLetterParts): DeadLetters {
@@ -58,6 +62,7 @@ export function createDeadLetters(parts: DeadLetterParts): DeadLetters {
   }
 
   async function writeWhole(whole: OutgoingRecord): Promise<'written' | HoldCause> {
+    if (recordBytes(whole) > MAX_BYTES) return await writePointer(whole, 'too_large');
     const end = await attempt(whole);
     return typeof end === 'string' ? end : await writePointer(whole, end.why);
   }
@@ -66,13 +71,22 @@ export function createDeadLetters(parts: DeadLetterParts): DeadLetters {
     write: async (record: SourceRecord, letter: Letter, attempts: number): Promise<'written' | HoldCause> => {
       const stamp = { suffix, account, connector, attempts, failedAtMs: clock.nowMs() };
       const whole = toLetterRecord(record, letter, stamp);
-      const end = holdsCardData(record, letter, guard)
-        ? await writePointer(whole, 'card_data')
-        : await writeWhole(whole);
+      const why = withheldFor(record, letter, guard);
+      const end = why === null ? await writeWhole(whole) : await writePointer(whole, why);
       if (end === 'written') emit('letter_written', { topic: whole.topic, reason: letter.reason });
       return end;
     },
   };
+}
+
+/** Why nothing of the record may be in its letter; null: all of it may. */
+function withheldFor(
+  record: SourceRecord,
+  letter: Letter,
+  guard: Pick<CardGuard, 'isIn'>,
+): 'unread' | 'card_data' | null {
+  if (record.unread !== undefined || letter.reason === 'record_too_large') return 'unread';
+  return holdsCardData(record, letter, guard) ? 'card_data' : null;
 }
 
 /**

@@ -12,7 +12,13 @@ const COMMIT_AT_RECORDS = 1000;
 const STALL_AT_RECORDS = 2000;
 const STALL_AFTER_MS = 5000;
 const DOUBTS_KEPT = 8;
-/** Shares of the map's room at which reading of a partition pauses and goes on. */
+/**
+ * Where a broker takes less than so many characters, no map is worth the name: reading pauses not by its room, but by
+ * how many finished records are left out of it.
+ */
+const LIMIT_MIN = 512;
+const LEFT_OUT_MAX = 2000;
+/** Shares of the map's room, or of what may be left out, at which reading of a partition pauses and goes on. */
 const MAP_FULL = 0.75;
 const MAP_FREE = 0.5;
 
@@ -161,8 +167,9 @@ export class Commits {
       ranges: tracker.finishedRanges(),
     };
     const { text, used, leftOut } = encodeMap(map, this.#limit);
-    if (used >= MAP_FULL) onMapFull(partition, true);
-    else if (used <= MAP_FREE) onMapFull(partition, false);
+    const share = this.#limit < LIMIT_MIN ? leftOut / LEFT_OUT_MAX : used;
+    if (share >= MAP_FULL) onMapFull(partition, true);
+    else if (share <= MAP_FREE) onMapFull(partition, false);
     const commit = { topic, partition: partition.partition, offset, metadata: text };
     return { partition, version, settled, leftOut, commit };
   }

@@ -109,7 +109,7 @@ export class Dispatcher {
     if (this.flow.isProbing === true) this.#startProbe(nowMs);
     if (this.flow.isProbing !== true) {
       this.#startRepeats(nowMs);
-      this.#starts.turn(freed, this.inFlight, (partition) => this.#startNext(partition, nowMs));
+      this.#starts.turn(freed, this.inFlight - this.writes.inFlight, (partition) => this.#startNext(partition, nowMs));
     }
     this.#pumping = false;
   }
@@ -277,16 +277,19 @@ export class Dispatcher {
     entry.span ??= this.#parts.tracing?.record(this.flow.name, entry.record);
     entry.tenure.running += 1;
     this.inFlight += 1;
+    if (entry.isToWrite) this.writes.running(entry, 1);
   }
 
   /** A step has ended: it takes effect only while its tenure lasts. */
   #leave(entry: Entry, apply: () => void): void {
     const partition = entry.tenure;
+    const { isToWrite } = entry;
     partition.running -= 1;
     this.inFlight -= 1;
+    if (isToWrite) this.writes.running(entry, -1);
     if (partition.phase !== 'lost') apply();
     this.#parts.onEnded(partition);
-    this.#pump(partition);
+    this.#pump(isToWrite ? null : partition);
   }
 
   #apply(entry: Entry, step: Step<unknown>): void {

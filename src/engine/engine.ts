@@ -1,22 +1,23 @@
-import { type Cancel, type Clock } from '../kernel/clock.ts';
+import { type Cancel, type Clock, within } from '../kernel/clock.ts';
 import { Commits } from './commits.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { type EngineOptions } from './engine-options.ts';
+import { Gaps } from './gaps.ts';
 import { Intake } from './intake.ts';
-import { decodeMap } from './offset-map.ts';
-import { Partition } from './partition.ts';
+import { OwnedPartitions } from './owned-partitions.ts';
+import { type Partition } from './partition.ts';
 import { Pauses } from './pauses.ts';
 import {
   type AssignedPartition,
   type EngineStatus,
   type Flow,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
   type TopicPartition,
 } from './ports.ts';
-import { standingOf } from './standing.ts';
-import { type Gap, startPosition } from './start-position.ts';
+import { fillOf, standingOf } from './standing.ts';
 
 /**
  * Reads partitions of a consumer group through flows, in order per lane, concurrently across lanes, and commits what is
@@ -32,13 +33,12 @@ export class Engine implements SourceEvents {
   readonly #options: EngineOptions;
   readonly #clock: Clock;
   readonly #source: Source;
-  readonly #partitions = new Map<string, Partition>();
+  readonly #partitions = new OwnedPartitions();
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #intake: Intake;
+  readonly #gaps: Gaps;
   readonly #commits: Commits;
   readonly #pauses: Pauses;
-  /** Partitions lost while steps of them ran, by name: the next tenure waits for these. */
-  readonly #leaving = new Map<string, number>();
   #phase: EngineStatus['phase'] = 'idle';
   #epoch = 0;
   #cancelTimer: Cancel | null = null;
@@ -48,6 +48,7 @@ export class Engine implements SourceEvents {
   /** Whether this assignment's partitions have been marked for their first commit. */
   #isStartMarked = false;
   #whenStill: (() => void)[] = [];
+  #whenJoined: (() => void)[] = [];
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -57,6 +58,7 @@ export class Engine implements SourceEvents {
     this.#pauses = new Pauses({
       source: options.source,
       clock: options.clock,
+      emit: options.emit,
       limits: options.pressure,
       partitions: () => this.#partitions.values(),
       dispatchers: this.#dispatchers,
@@ -81,6 +83,12 @@ export class Engine implements SourceEvents {
       },
       onMapFull: (partition, full) => {
         this.#pauses.set(partition, 'map_full', full);
+      },
+    });
+    this.#gaps = new Gaps({
+      ...options,
+      onBlocked: (partition) => {
+        this.#pauses.set(partition, 'gap', true);
       },
     });
     this.#intake = new Intake({
@@ -110,9 +118,16 @@ export class Engine implements SourceEvents {
     this.#phase = 'stopping';
     this.#commits.stop();
     this.#quiet('stop');
+    const untilMs = this.#clock.monotonicMs() + limitMs;
     await this.#still(limitMs);
     const unfinished = this.#running();
     await this.#commits.now();
+    // In the middle of a join nothing may be committed: what is still owned afterwards may.
+    if (this.#joiningSinceMs !== null && this.#partitions.isUnsaved) {
+      const joined = new Promise<void>((resolve) => this.#whenJoined.push(resolve));
+      await within(this.#clock, untilMs - this.#clock.monotonicMs(), joined);
+      await this.#commits.now();
+    }
     await this.#source.stop();
     for (const partition of this.#partitions.values()) this.#lose(partition);
     this.#cancelTimer?.();
@@ -134,10 +149,13 @@ export class Engine implements SourceEvents {
   }
 
   assigned(assignment: readonly AssignedPartition[]): void {
-    if (this.#phase === 'stopping' || this.#phase === 'stopped') return;
-    const names = new Set(assignment.map((at) => nameOfPartition(at)));
+    if (this.#phase === 'stopped') return;
+    if (this.#phase === 'stopping') {
+      this.#keepOwn(assignment);
+      return;
+    }
     const before = this.#partitions.size;
-    for (const [name, partition] of this.#partitions) if (!names.has(name)) this.#lose(partition);
+    for (const partition of this.#partitions.notIn(assignment)) this.#lose(partition);
     const lost = before - this.#partitions.size;
     for (const at of assignment) this.#take(at);
     // What is lost may have been what filled the flow: nothing that ends here would say so to the others.
@@ -155,7 +173,7 @@ export class Engine implements SourceEvents {
   }
 
   records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void {
-    const partition = this.#partitions.get(nameOfPartition(at));
+    const partition = this.#partitions.get(at);
     const dispatcher = this.#dispatchers.get(at.topic);
     if (partition === undefined || dispatcher === undefined) return;
     this.#markStart();
@@ -173,7 +191,7 @@ export class Engine implements SourceEvents {
   }
 
   position(at: TopicPartition, highWatermark: bigint): void {
-    const partition = this.#partitions.get(nameOfPartition(at));
+    const partition = this.#partitions.get(at);
     if (partition !== undefined && highWatermark > partition.highWatermark) partition.highWatermark = highWatermark;
   }
 
@@ -182,10 +200,24 @@ export class Engine implements SourceEvents {
    * answer to a fetch may have been under way for longer than it seems.
    */
   sawEnd(at: TopicPartition, highWatermark: bigint, asOfMs: number): void {
-    const partition = this.#partitions.get(nameOfPartition(at));
+    const partition = this.#partitions.get(at);
     if (partition === undefined || asOfMs < partition.asOfMs) return;
     this.position(at, highWatermark);
     partition.asOfMs = asOfMs;
+  }
+
+  outOfRange(at: TopicPartition, log: LogRange): void {
+    const partition = this.#partitions.get(at);
+    const dispatcher = this.#dispatchers.get(at.topic);
+    if (partition === undefined || dispatcher === undefined || partition.pauses.has('gap')) return;
+    const next = this.#gaps.passed(partition, log, (this.#epoch += 1));
+    this.position(at, log.high);
+    if (next !== partition) {
+      this.#lose(partition);
+      this.#partitions.own(next, this.#clock.monotonicMs());
+      this.#pauses.pressFlow(at.topic, dispatcher);
+    }
+    if (!next.pauses.has('gap')) this.#readOn(next);
   }
 
   lost(_error: string): void {
@@ -194,6 +226,7 @@ export class Engine implements SourceEvents {
     for (const dispatcher of this.#dispatchers.values()) dispatcher.phase = 'joining';
     for (const partition of this.#partitions.values()) this.#lose(partition);
     this.#commits.forget();
+    for (const resolve of this.#whenJoined.splice(0)) resolve();
   }
 
   status(): EngineStatus {
@@ -236,58 +269,45 @@ export class Engine implements SourceEvents {
         dispatcher.hurry(causes, withinMs);
         this.#arm();
       },
-      bufferFill: (of, partition) => {
-        const { partitionRecords, flowRecords, flowBytes } = this.#options.pressure;
-        const own = this.#partitions.get(nameOfPartition({ topic: of, partition }))?.buffered ?? 0;
-        const { buffered, bufferedBytes } = dispatcher;
-        return Math.max(own / partitionRecords, buffered / flowRecords, bufferedBytes / flowBytes);
+      failingFill: (of, partition) => {
+        const own = this.#partitions.get({ topic: of, partition });
+        return fillOf(this.#ownedOf(of), own, this.#options.pressure);
       },
       changed: () => {
         dispatcher.pump();
       },
-      position: (of, partition) => this.#partitions.get(nameOfPartition({ topic: of, partition }))?.position ?? null,
-      oldestHeldMs: (of, partition, lane) =>
-        this.#partitions.get(nameOfPartition({ topic: of, partition }))?.oldestHeldMs(lane) ?? null,
+      position: (of, partition) => this.#partitions.get({ topic: of, partition })?.position ?? null,
+      oldestHeldMs: (of, partition, lane) => this.#partitions.get({ topic: of, partition })?.oldestHeldMs(lane) ?? null,
     });
     return dispatcher;
   }
 
   #take(at: AssignedPartition): void {
-    const name = nameOfPartition(at);
-    const known = this.#partitions.get(name);
+    const known = this.#partitions.get(at);
     if (known !== undefined && this.#commits.isOurs(known, at)) known.committed = at.committed;
     else {
       if (known !== undefined) this.#lose(known);
-      const { start, gap } = startPosition(at);
-      const partition = new Partition(at, (this.#epoch += 1), start);
-      if (gap === null) this.#restore(partition, at);
-      else this.#miss(partition, at, gap);
-      partition.asOfMs = this.#clock.monotonicMs();
-      partition.orphans = this.#leaving.get(name) ?? 0;
-      this.#partitions.set(name, partition);
+      this.#partitions.own(this.#gaps.owned(at, (this.#epoch += 1)), this.#clock.monotonicMs());
     }
-    const partition = this.#partitions.get(name);
-    if (partition === undefined) return;
-    this.#source.seek(at, partition.tracker.next);
-    if (partition.pauses.size === 0) this.#source.resume([at]);
+    const partition = this.#partitions.get(at);
+    if (partition !== undefined) this.#readOn(partition);
   }
 
-  /** Takes over what the last owner had finished above its committed offset. */
-  #restore(partition: Partition, { committed, metadata }: AssignedPartition): void {
-    if (committed === null || committed !== partition.start) return;
-    const map = decodeMap(metadata, { clusterHash: this.#options.clusterHash, offset: committed });
-    if (map.do === 'ignored') this.#options.emit('offset_map_ignored', { why: map.why });
-    if (map.do !== 'map') return;
-    partition.tracker.restore(map.ranges);
-    partition.mapTimestampMs = map.ranges.length > 0 ? map.timestampMs : null;
+  /** At a stop: nothing is read any more, and what has gone to others is nobody's here, so that the rest can be committed. */
+  #keepOwn(assignment: readonly AssignedPartition[]): void {
+    for (const partition of this.#partitions.notIn(assignment)) this.#lose(partition);
+    for (const at of assignment) {
+      const partition = this.#partitions.get(at);
+      if (partition !== undefined && !this.#commits.isOurs(partition, at)) this.#lose(partition);
+    }
+    this.#joiningSinceMs = null;
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.phase = 'ending';
+    for (const resolve of this.#whenJoined.splice(0)) resolve();
   }
 
-  /** Says what is gone, and holds the partition if it was told to. */
-  #miss(partition: Partition, at: AssignedPartition, { why, missing }: Gap): void {
-    const place = { topic: at.topic, partition: at.partition, from: String(at.committed), to: String(partition.start) };
-    this.#options.emit('offset_gap', { ...place, why, missing: String(missing) });
-    if (this.#options.onGap === 'earliest') return;
-    this.#pauses.set(partition, 'gap', true);
+  #readOn(partition: Partition): void {
+    this.#source.seek(partition, partition.tracker.next);
+    if (partition.pauses.size === 0) this.#source.resume([partition]);
   }
 
   /** Not before something was read: until then a source may have no way to commit. */
@@ -298,17 +318,13 @@ export class Engine implements SourceEvents {
   }
 
   #lose(partition: Partition): void {
-    const name = nameOfPartition(partition);
-    this.#partitions.delete(name);
     const dispatcher = this.#dispatchers.get(partition.topic);
     if (dispatcher !== undefined) {
       this.#pauses.drop(partition);
       dispatcher.drop(partition);
       this.#intake.drop(partition, dispatcher);
     }
-    const running = partition.running + partition.orphans;
-    if (running > 0) this.#leaving.set(name, running);
-    partition.lose();
+    this.#partitions.lose(partition);
   }
 
   #ended(partition: Partition): void {
@@ -318,14 +334,8 @@ export class Engine implements SourceEvents {
   }
 
   #orphanEnded(partition: Partition): void {
-    const name = nameOfPartition(partition);
-    const left = (this.#leaving.get(name) ?? 1) - 1;
-    if (left > 0) this.#leaving.set(name, left);
-    else this.#leaving.delete(name);
-    const heir = this.#partitions.get(name);
-    if (heir === undefined) return;
-    heir.orphans = left;
-    if (left === 0) this.#dispatchers.get(heir.topic)?.rejoin(heir);
+    const heir = this.#partitions.orphanEnded(partition);
+    if (heir !== undefined) this.#dispatchers.get(heir.topic)?.rejoin(heir);
   }
 
   #ownedOf(topic: string): readonly Partition[] {
@@ -347,13 +357,7 @@ export class Engine implements SourceEvents {
 
   async #still(limitMs: number): Promise<void> {
     if (this.#running() === 0) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(limitMs, resolve);
-      this.#whenStill.push(() => {
-        cancel();
-        resolve();
-      });
-    });
+    await within(this.#clock, limitMs, new Promise<void>((resolve) => this.#whenStill.push(resolve)));
   }
 
   /** One timer for everything that falls due in any flow. */
@@ -370,8 +374,4 @@ export class Engine implements SourceEvents {
       for (const dispatcher of this.#dispatchers.values()) dispatcher.pump();
     });
   }
-}
-
-function nameOfPartition({ topic, partition }: TopicPartition): string {
-  return `${topic}/${String(partition)}`;
 }

@@ -1,3 +1,4 @@
+import { recordBytes } from '../kernel/record-bytes.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type RecordSpan } from '../kernel/tracing.ts';
 import { type Job, type SourceRecord } from './ports.ts';
@@ -62,6 +63,9 @@ export class Entry implements Job<unknown, unknown>, Due {
   next: Entry | null = null;
   /** Kept by a lane's head only: the last record of the lane. */
   tail: Entry = this;
+  /** Kept by a lane's head only: how many records the lane holds, and their size. */
+  laneRecords = 1;
+  laneBytes: number;
 
   constructor(tenure: Partition, parts: EntryParts) {
     this.tenure = tenure;
@@ -71,7 +75,8 @@ export class Entry implements Job<unknown, unknown>, Due {
     this.tracked = parts.tracked;
     this.ordinal = parts.ordinal;
     this.letter = parts.letter;
-    this.bytes = (parts.record.value?.length ?? 0) + (parts.record.key?.length ?? 0);
+    this.bytes = recordBytes(parts.record);
+    this.laneBytes = this.bytes;
   }
 
   /** Whether Kafka alone has to take what is left of it: its dead letter, or what it carries. */
@@ -83,7 +88,11 @@ export class Entry implements Job<unknown, unknown>, Due {
   markRepeat(isRepeat: boolean): void {
     if (isRepeat === this.isRepeat) return;
     this.isRepeat = isRepeat;
-    this.tenure.failing += isRepeat ? 1 : -1;
+    this.tenure.failed(
+      isRepeat ? 1 : -1,
+      isRepeat ? this.laneRecords : -this.laneRecords,
+      isRepeat ? this.laneBytes : -this.laneBytes,
+    );
   }
 
   /** Lets its trace, if it has one, know how it ended. */

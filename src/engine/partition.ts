@@ -23,7 +23,7 @@ export class Partition implements Tenure, TopicPartition {
   readonly epoch: number;
   phase: 'owned' | 'lost' = 'owned';
   readonly tracker: Tracker;
-  /** The offset from which this tenure reads. */
+  /** The offset from which this tenure counts: the first one to be read, or one of which the log has lost what follows. */
   readonly start: bigint;
   /** The last offset the broker acknowledged of ours; null: none yet. */
   committed: bigint | null;
@@ -46,6 +46,8 @@ export class Partition implements Tenure, TopicPartition {
   asOfMs = 0;
   timestampMs = 0;
   running = 0;
+  /** How many of those need no room of the flow. */
+  writing = 0;
   buffered = 0;
   /** How many of them are dead letters that are not written yet. */
   deadLetters = 0;
@@ -58,6 +60,9 @@ export class Partition implements Tenure, TopicPartition {
   #added = 0;
   /** Heads of key queues that were tried and have not ended. */
   failing = 0;
+  /** Records in their key queues, and their size. */
+  failingRecords = 0;
+  failingBytes = 0;
   readonly #lanes = new Map<string, Entry>();
   readonly #resumed = new Fifo<Entry>();
   readonly #ready = new Fifo<Entry>();
@@ -106,6 +111,9 @@ export class Partition implements Tenure, TopicPartition {
       entry.state = 'queued';
       head.tail.next = entry;
       head.tail = entry;
+      head.laneRecords += 1;
+      head.laneBytes += entry.bytes;
+      if (head.isRepeat) this.failed(0, 1, entry.bytes);
     }
     return entry;
   }
@@ -139,6 +147,13 @@ export class Partition implements Tenure, TopicPartition {
     (entry.isToWrite ? this.#toWrite : this.#resumed).push(entry);
   }
 
+  /** So many more key queues have a head that was tried, with so many records. */
+  failed(keyQueues: number, records: number, bytes: number): void {
+    this.failing += keyQueues;
+    this.failingRecords += records;
+    this.failingBytes += bytes;
+  }
+
   /** Ends a lane's head: its tracker passes it, the next record of the lane is ready. */
   settle(entry: Entry): void {
     this.tracker.settle(entry.tracked);
@@ -151,6 +166,8 @@ export class Partition implements Tenure, TopicPartition {
       return;
     }
     next.tail = entry.tail;
+    next.laneRecords = entry.laneRecords - 1;
+    next.laneBytes = entry.laneBytes - entry.bytes;
     entry.next = null;
     this.#lanes.set(entry.lane, next);
     this.resume(next);

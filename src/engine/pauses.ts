@@ -1,4 +1,5 @@
 import { type Clock } from '../kernel/clock.ts';
+import { type Emit } from '../kernel/emit.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
 import { type Dispatcher } from './dispatcher.ts';
 import { type Partition } from './partition.ts';
@@ -14,7 +15,8 @@ const BLOCKED_BY: { readonly [R in PauseReason]: HoldCause | null } = {
   partition_full: null,
   flow_full: null,
   dead_letters: null,
-  map_full: null,
+  map_full: 'map_full',
+  span_full: 'span_full',
   schema: null,
   gap: 'offset_gap',
 };
@@ -22,6 +24,7 @@ const BLOCKED_BY: { readonly [R in PauseReason]: HoldCause | null } = {
 export interface PausesParts {
   readonly source: Pick<Source, 'pause' | 'resume'>;
   readonly clock: Clock;
+  readonly emit: Emit;
   readonly limits: PressureLimits;
   /** Owned partitions, and the flows that read them, by topic. */
   readonly partitions: () => Iterable<Partition>;
@@ -63,6 +66,7 @@ export class Pauses {
     if (dispatcher === undefined) return;
     const full = isFull(partition.pauses.has('partition_full'), partition.buffered, limits.partitionRecords);
     this.set(partition, 'partition_full', full);
+    this.#pressSpan(partition, limits.partitionSpan);
     this.pressFlow(partition.topic, dispatcher);
     this.set(partition, 'flow_full', dispatcher.full);
     this.#pressDeadLetters(partition, dispatcher);
@@ -84,6 +88,16 @@ export class Pauses {
       this.set(partition, 'flow_full', dispatcher.full);
       this.#pressDeadLetters(partition, dispatcher);
     }
+  }
+
+  /** Says which record it is that has not ended: an operator may have to end it. */
+  #pressSpan(partition: Partition, limit: number): void {
+    const wasFull = partition.pauses.has('span_full');
+    const full = isFull(wasFull, partition.tracker.span, limit);
+    if (full === wasFull) return;
+    this.set(partition, 'span_full', full);
+    const { topic, partition: number, tracker } = partition;
+    if (full) this.#parts.emit('span_full', { topic, partition: number, offset: String(tracker.committable) });
   }
 
   #pressDeadLetters(partition: Partition, dispatcher: Dispatcher): void {

@@ -23,7 +23,12 @@ export interface SourceRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: RecordHeaders;
+  /** Why key, value and headers are not here although the record may have some; absent: they are as they were written. */
+  readonly unread?: Unread;
 }
+
+/** Its record or its batch is larger than it may be; or its batch, which arrived as it was written, is none. */
+export type Unread = 'record_too_large' | 'undecodable';
 
 export interface TopicPartition {
   readonly topic: string;
@@ -79,8 +84,8 @@ export interface EngineSignals {
   hurry(causes: readonly HoldCause[], withinMs: number): void;
   /** `room`, `due` or what `mayStart` depends on has changed outside of a step. */
   changed(): void;
-  /** From 0 to 1: how much is in use of what may be kept in memory, of the flow or of this partition, whichever is more. */
-  bufferFill(topic: string, partition: number): number;
+  /** From 0 to 1: how much of what may be kept in memory is taken by records that were tried before and those behind them, of the flow or of this partition, whichever is more. */
+  failingFill(topic: string, partition: number): number;
   /** How far the partitions of a topic owned here have been read; null: not owned here. */
   position(topic: string, partition: number): Position | null;
   /** Timestamp (ms since 1970) of the first record of this lane that is held, waiting or running, in an owned partition of the topic; null: none is. */
@@ -190,13 +195,19 @@ export interface RecordWriter {
   write(record: OutgoingRecord, deadlineMs: number): Promise<WriteOutcome>;
 }
 
+/** What the log of a partition holds. */
+export interface LogRange {
+  /** The oldest offset that is still there. */
+  readonly low: bigint;
+  /** The end of what may be read: the offset after the last one. */
+  readonly high: bigint;
+}
+
 /** A partition as it was found after a join: what is committed, and what the log holds. */
-export interface AssignedPartition extends TopicPartition {
+export interface AssignedPartition extends TopicPartition, LogRange {
   /** Null: nothing is committed. */
   readonly committed: bigint | null;
   readonly metadata: string;
-  readonly low: bigint;
-  readonly high: bigint;
 }
 
 export interface Commit extends TopicPartition {
@@ -214,6 +225,11 @@ export interface SourceEvents {
   /** Records in the order of the log; `from`: the offset the fetch asked for; `next`: the offset after the last one fetched (control records count). */
   records(at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]): void;
   position(at: TopicPartition, highWatermark: bigint): void;
+  /**
+   * The log does not hold the offset that is to be read next. Comes after all records that were read before it; nothing
+   * more is read of the partition before `seek` is called for it. The other partitions go on.
+   */
+  outOfRange(at: TopicPartition, log: LogRange): void;
   /** The membership is gone (crash, eviction): every tenure is lost. The source comes back by itself with `assigned`. */
   lost(error: string): void;
 }
@@ -231,8 +247,12 @@ export interface Source {
   stop(): Promise<void>;
 }
 
-/** Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to be written to the dead-letter topic. */
-export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'schema' | 'gap';
+/**
+ * Why reading of a partition pauses; it goes on when no reason is left. `dead_letters`: too many of its records wait to
+ * be written to the dead-letter topic; `map_full`: too much that has ended finds no room in what is committed;
+ * `span_full`: too much was read behind a record that has not ended.
+ */
+export type PauseReason = 'partition_full' | 'flow_full' | 'dead_letters' | 'map_full' | 'span_full' | 'schema' | 'gap';
 
 /** What `/status` and the metrics read. Counters are plain numbers: nothing is emitted per record. */
 export interface EngineStatus {

@@ -1,6 +1,8 @@
 /** Up to where a partition, and all partitions of a flow together, may fill before reading pauses. */
 export interface PressureLimits {
   readonly partitionRecords: number;
+  /** Offsets from the first record of a partition that has not ended to the next one to be read. */
+  readonly partitionSpan: number;
   readonly flowRecords: number;
   readonly flowBytes: number;
 }

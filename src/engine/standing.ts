@@ -1,6 +1,7 @@
 import { type Entry } from './entry.ts';
 import { type Partition } from './partition.ts';
 import { type Flow, type FlowStatus } from './ports.ts';
+import { type PressureLimits } from './pressure.ts';
 
 /** What keys are held, and what of a flow is known to this process alone besides its running steps: a crash would do it again. */
 export type Standing = Pick<FlowStatus, 'answered' | 'heldLanes' | 'unsaved' | 'unsavedSinceMs'>;
@@ -45,6 +46,21 @@ export function tooManyFailing(partitions: Iterable<Partition>): number {
     keyQueues += partition.keyQueues;
   }
   return failing * 2 > keyQueues ? failing : 0;
+}
+
+/** From 0 to 1: how much of what may be kept in memory is taken by failing records and those of their keys: of the partition or the flow, whichever is more. */
+export function fillOf(
+  partitions: readonly Partition[],
+  own: Partition | undefined,
+  { partitionRecords, flowRecords, flowBytes }: PressureLimits,
+): number {
+  let records = 0;
+  let bytes = 0;
+  for (const { failingRecords, failingBytes } of partitions) {
+    records += failingRecords;
+    bytes += failingBytes;
+  }
+  return Math.max((own?.failingRecords ?? 0) / partitionRecords, records / flowRecords, bytes / flowBytes);
 }
 
 /** A record that has only no room yet is not held: it starts as soon as another has ended. A letter needs Kafka alone. */

@@ -1,29 +1,33 @@
-import { type AssignedPartition } from './ports.ts';
+import { type AssignedPartition, type LogRange } from './ports.ts';
 
-/** Why the committed offset is not in the log, and how many records were not read and are gone. */
+/** Why the log does not hold an offset, and where reading goes on. */
 export interface Gap {
   readonly why: 'expired' | 'truncated' | 'recreated';
-  readonly missing: bigint;
+  readonly to: bigint;
 }
 
 /**
- * Where reading of a newly owned partition begins. `gap`: the committed offset is not in the log.
+ * Whether reading can go on at `next`; null: it can. Below the log: retention was faster, so reading goes on at the oldest
+ * record. Above the log: an unclean election cut its end off, then reading goes on at the new end; or the topic was made
+ * anew, which a log that begins at 0 looks like, then everything in it is new. Where both are possible it is read from
+ * 0: twice is better than never.
  */
+export function gapAt(next: bigint, { low, high }: LogRange): Gap | null {
+  if (next < low) return { why: 'expired', to: low };
+  if (next <= high) return null;
+  return low === 0n ? { why: 'recreated', to: 0n } : { why: 'truncated', to: high };
+}
+
+/** Where a newly owned partition begins, and what keeps it from going on there; null: nothing does. */
 export interface StartPosition {
+  /** The committed offset, also where its record has expired: what was finished above it is counted from there. */
   readonly start: bigint;
   readonly gap: Gap | null;
 }
 
-/**
- * Nothing committed: from the oldest record. Committed and in the log: there. Committed below the log: retention was
- * faster, so from the oldest record, with a gap. Committed above the log: an unclean election cut its end off, then
- * reading goes on at the new end; or the topic was made anew, which a log that begins at 0 looks like, then everything in
- * it is new. Where both are possible it is read from 0: twice is better than never.
- */
+/** Nothing committed: from the oldest record. Else from the committed offset, unless the log ends before it. */
 export function startPosition({ committed, low, high }: AssignedPartition): StartPosition {
   if (committed === null) return { start: low, gap: null };
-  if (committed < low) return { start: low, gap: { why: 'expired', missing: low - committed } };
-  if (committed <= high) return { start: committed, gap: null };
-  if (low === 0n) return { start: 0n, gap: { why: 'recreated', missing: 0n } };
-  return { start: high, gap: { why: 'truncated', missing: 0n } };
+  const gap = gapAt(committed, { low, high });
+  return { start: gap === null || gap.why === 'expired' ? committed : gap.to, gap };
 }

@@ -17,7 +17,7 @@ export class Starts {
 
   /** A partition may have a ready record. */
   join(partition: Partition): void {
-    if (partition.inRound) return;
+    if (partition.inRound || !partition.hasReady) return;
     partition.inRound = true;
     this.#round.push(partition);
   }
@@ -61,12 +61,13 @@ export class Starts {
   }
 
   /**
-   * Starts records until `start` says that there is no room. `freed`: a partition one of whose records has just ended; it
-   * may use the room itself as long as it has no more than an equal part under way. A hot key, whose records go one after
+   * Starts records until `start` says that there is no room. `inFlight`: steps that need room. `freed`: a partition one of
+   * whose records has just ended; it may use the room itself as long as it has no more than an equal part of them under
+   * way. A hot key, whose records go one after
    * another, then goes on at once and not after a turn of all others.
    */
   turn(freed: Partition | null, inFlight: number, start: (partition: Partition) => boolean): void {
-    const mayKeep = this.#kept < KEPT_IN_A_ROW && (freed?.running ?? 0) * this.#round.size <= inFlight;
+    const mayKeep = this.#kept < KEPT_IN_A_ROW && stepsOf(freed) * this.#round.size <= inFlight;
     if (freed !== null && freed.mayStart && mayKeep) {
       this.#kept += 1;
       start(freed);
@@ -81,4 +82,9 @@ export class Starts {
       } else partition.inRound = false;
     }
   }
+}
+
+/** Steps of a partition that need room, and are under way. */
+function stepsOf(partition: Partition | null): number {
+  return partition === null ? 0 : partition.running - partition.writing;
 }

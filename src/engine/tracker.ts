@@ -77,6 +77,21 @@ export class Tracker {
     this.#nextOffset = Math.max(this.#nextOffset, Number(next - this.#base));
   }
 
+  /** How many offsets from `next` to before `offset` no earlier owner had finished. */
+  missingTo(offset: bigint): number {
+    const end = Number(offset - this.#base);
+    let missing = Math.max(0, end - this.#nextOffset);
+    for (const { from, length } of this.#restored)
+      missing -= Math.max(0, Math.min(from + length, end) - Math.max(from, this.#nextOffset));
+    return missing;
+  }
+
+  /** Counts every offset from `next` to before `offset` as settled, in the finished ranges as well. */
+  skipTo(offset: bigint): void {
+    // One settled record at the end stands for all: a hole beside it is in its range, one between unsettled records is in none.
+    this.settle(this.track(offset - 1n, 0));
+  }
+
   /** What `track` has returned is settled from now on; a repeat was before. */
   settle(tracked: Tracked | null): void {
     if (tracked === null || tracked.isSettled) return;

@@ -6,6 +6,8 @@ import { type Partition } from './partition.ts';
  * queue with records that need the flow's room, and they wait for nothing that ails the service.
  */
 export class Writes {
+  /** Those under way. */
+  inFlight = 0;
   /** Dead letters that are not written yet, and their size. */
   deadLetters = 0;
   deadLetterBytes = 0;
@@ -27,6 +29,12 @@ export class Writes {
       this.#partitions.delete(partition);
     }
     return undefined;
+  }
+
+  /** One begins, or (`-1`) has ended. */
+  running({ tenure }: Entry, by: 1 | -1): void {
+    this.inFlight += by;
+    tenure.writing += by;
   }
 
   /** A record has come to be a dead letter, or (`-1`) is one no more: it is written, or lost. */

@@ -36,7 +36,8 @@ const FRAME_BYTES = 5;
  * never throws. No JSON text starts with byte 0, so the first byte tells the encodings apart.
  */
 export function decodeRecord(record: SourceRecord, reader: RecordReader): Decoded {
-  const { value } = record;
+  const { value, unread } = record;
+  if (unread !== undefined) return refuse(unread, unread === 'undecodable' ? 'batch' : undefined);
   if (value === null) return { do: 'skip', rule: 'tombstone' };
   if (value.length > reader.recordMaxBytes) return refuse('record_too_large');
   if (value.length === 0) return refuse('bad_framing', 'empty');

@@ -3,12 +3,12 @@ export type Cancel = () => void;
 
 /**
  * Time, as an argument. Decisions compare `monotonicMs`; `nowMs` is only for what people and other systems read
- * (timestamps, tokens' expiry), because the wall clock may jump.
+ * (timestamps, tokens' expiry), because the wall clock may jump, and for noticing that the machine was suspended.
  */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary start; never goes back. */
+  /** Milliseconds since an arbitrary start; never goes back, and may stand still while the machine is suspended. */
   monotonicMs(): number;
   /** Runs `task` once, at or after `delayMs` from now. */
   after(delayMs: number, task: () => void): Cancel;

@@ -3,7 +3,7 @@ import { type HoldCause, type LetterCode } from './outcome.ts';
 
 export type ClosedBy = 'records' | 'bytes' | 'age' | 'stop';
 /** What is odd about a status update that was sent all the same. */
-export type UpdateNote = 'approved_without_acq_ref_id' | 'reason_code_as_text';
+export type UpdateNote = 'approved_without_acq_ref_id' | 'declined_without_reason' | 'reason_code_as_text';
 
 /**
  * What the connector says, by name, with the fields of each. `telemetry/events.ts` has one row for every name: its log
@@ -45,10 +45,12 @@ export interface EventFields {
     readonly to: string;
     readonly missing: string;
   };
+  span_full: { readonly topic: string; readonly partition: number; readonly offset: string };
   offset_map_ignored: { readonly why: 'foreign' | 'mirrored' | 'damaged' | 'future' };
   commit_failed: { readonly error: string };
+  writer_fields_dropped: { readonly schema: number; readonly fields: number; readonly names: string };
   letter_written: { readonly topic: string; readonly reason: LetterCode };
-  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'too_large' | 'invalid' };
+  letter_withheld: { readonly topic: string; readonly why: 'card_data' | 'unread' | 'too_large' | 'invalid' };
   flow_broken: { readonly flow: string; readonly error: string };
 
   login: { readonly result: 'ok' | 'refused' | 'failed' };
@@ -71,6 +73,7 @@ export interface EventFields {
   score_trimmed: { readonly dropped: 'extra' | 'signals' };
 
   webhook: { readonly result: WebhookResult; readonly status: number; readonly afterMs: number };
+  webhooks_failed: { readonly result: WebhookResult; readonly webhooks: number };
   webhook_verified: {
     readonly signatureForm: 'hex' | 'base64';
     readonly timestampForm: 'rfc3339' | 'unix_s' | 'unix_ms';

@@ -29,7 +29,8 @@ export const LETTERS = {
     mend: 'Give the fields compatible types; docs/schemas.md shows which.',
   },
   undecodable: {
-    means: 'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8.',
+    means:
+      'The bytes do not decode with the schema they name, or are not valid JSON in UTF-8. `dlq.detail` is `batch` where the whole batch of the record cannot be unpacked: then the letter is a pointer.',
     mend: "Mend the producer's serializer; then send the payment again.",
   },
   not_an_object: { means: 'The value is JSON, but not an object.', mend: 'Send one object per record.' },
@@ -46,8 +47,9 @@ export const LETTERS = {
     mend: 'Mend the value, or the mapping (docs/mapping.md); `explain` shows what a mapping makes of a record.',
   },
   record_too_large: {
-    means: 'The value is larger than RECORD_MAX_BYTES.',
-    mend: 'Send less, or raise RECORD_MAX_BYTES.',
+    means:
+      'The record is larger than RECORD_MAX_BYTES, its batch unpacks to more than BATCH_MAX_BYTES, or its score cannot be made small enough for Kafka. Always a pointer.',
+    mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES or the `max.message.bytes` of fraud.scores; then send the record at `dlq.source` again.',
   },
   status_unknown: {
     means: 'The update has no status, or one that is not among the seven of the service.',
@@ -59,11 +61,11 @@ export const LETTERS = {
   },
   acq_ref_id_missing: {
     means: 'An approved card payment without acq_ref_id, while chargeback protection is on.',
-    mend: 'Send acq_ref_id with the status approved.',
+    mend: 'Send acq_ref_id with the status approved; with pmt_method, where it was no card. SYNC_UNKNOWN_METHOD=send sends those without pmt_method.',
   },
   decline_reason_missing: {
     means: 'A declined payment with neither issuer_reason_code nor issuer_decline_reason.',
-    mend: 'Send one of the two with the status declined.',
+    mend: 'Send one of the two with the status declined. SYNC_DECLINE_REASON_REQUIRED says of which payments it is asked.',
   },
   transaction_not_scored: {
     means: 'The transaction of this update was refused, so the service knows of nothing to link it to.',
@@ -192,8 +194,18 @@ export const HOLDS = {
     mend: 'Set KAFKA_START_FROM to earliest, latest or a time, and start again.',
   },
   offset_gap: {
-    means: 'The committed offset of a partition is not in the log any more, and KAFKA_OFFSET_GAP is stop.',
+    means: 'The log of a partition does not hold the next offset to be read any more, and KAFKA_OFFSET_GAP is stop.',
     mend: 'Find out what was missed (event offset_gap); then start with KAFKA_OFFSET_GAP=earliest.',
+  },
+  map_full: {
+    means:
+      'So much has ended behind records of a partition that have not that it finds no room beside the committed offset: more is not read, because a crash would repeat it.',
+    mend: 'Look at what the oldest records wait for. To go on at once: name their positions in DEAD_LETTER_OFFSETS. Brokers should take 4,096 characters (`offset.metadata.max.bytes`).',
+  },
+  span_full: {
+    means:
+      'A record has not ended, and PARTITION_MAX_SPAN offsets have been read behind it: its partition is not read further, because a restart reads all of them again.',
+    mend: 'The event `span_full` has its topic, partition and offset (on /status the `committable` of the partition). Look at what it waits for, or name it in DEAD_LETTER_OFFSETS and start again: it becomes a dead letter. A larger PARTITION_MAX_SPAN gives time.',
   },
   dead_letter_topic: {
     means:

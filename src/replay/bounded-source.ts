@@ -1,6 +1,7 @@
 import {
   type AssignedPartition,
   type Commit,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -73,6 +74,12 @@ export class BoundedSource implements Source {
       position: (at, highWatermark) => {
         events.position(at, least(highWatermark, this.#endOf(at)));
       },
+      outOfRange: (at, log) => {
+        const found = within(log, this.#endOf(at));
+        // All that is left of the span is gone.
+        if (found.low >= this.#endOf(at)) this.#options.source.pause([at]);
+        events.outOfRange(at, found);
+      },
       lost: (error) => {
         events.lost(error);
       },
@@ -125,9 +132,7 @@ export class BoundedSource implements Source {
       : { ...found, committed: null, metadata: '', ...this.#ofKept(found) };
     if (kept.committed !== null) this.#committed.add(found.partition);
     const span = this.#options.spans.get(found.partition) ?? { from: 0n, end: 0n };
-    const low = least(found.low, span.end);
-    // An end beyond the log (it was cut off) is no place to begin at.
-    return { ...kept, committed: kept.committed ?? span.from, low, high: most(low, least(found.high, span.end)) };
+    return { ...kept, committed: kept.committed ?? span.from, ...within(found, span.end) };
   }
 
   #ofKept({ partition }: TopicPartition): Pick<AssignedPartition, 'committed' | 'metadata'> | undefined {
@@ -138,6 +143,12 @@ export class BoundedSource implements Source {
   #endOf({ partition }: TopicPartition): bigint {
     return this.#options.spans.get(partition)?.end ?? 0n;
   }
+}
+
+/** What a log holds of what lies before `end`. An end beyond the log (it was cut off) is no place to begin at. */
+function within(log: LogRange, end: bigint): LogRange {
+  const low = least(log.low, end);
+  return { low, high: most(low, least(log.high, end)) };
 }
 
 function least(one: bigint, other: bigint): bigint {

@@ -7,7 +7,7 @@ import { DeadLetterGuard } from './dead-letter-guard.ts';
 export interface AttributionOptions {
   /** Failures before a record is a suspect, at least 1. */
   readonly maxAttempts: number;
-  /** They must span at least this; a tenth of it while the buffer is at least half full. */
+  /** They must span at least this; a tenth of it while failing records fill at least half of the memory. */
   readonly refuseAfterMs: number;
   /** Of dead letters among all that ends; 1: no guard. */
   readonly maxShare: number;
@@ -39,8 +39,8 @@ export interface FailedAttempt extends CallOf {
   readonly kind: 'refused' | 'rate_limited' | 'failed' | 'shared';
   /** From `Retry-After`; null: the service did not say. */
   readonly afterMs: number | null;
-  /** From 0 to 1: how much of what may be kept in memory is in use. */
-  readonly bufferFill: number;
+  /** From 0 to 1: how much of what may be kept in memory is taken by failing records and those behind them. */
+  readonly failingFill: number;
 }
 
 /** Whose fault a failure was. */
@@ -58,7 +58,8 @@ const MIN_OTHERS = 20;
 /** So many of them may have failed. */
 const OTHERS_FAILED_SHARE = 0.05;
 const RECENT_FIRST_ATTEMPTS = 20;
-/** A service that did what it was asked this lately is not to blame for one record. */
+/** Fewer first attempts than this that fail in a row are no sign against the service, nor are more if one succeeded this lately. */
+const FAILED_BY_CHANCE = 3;
 const WORKING_MS = 15_000;
 const REPEATS_SHARE = 0.25;
 /** With fewer calls at once, repeats and untried records take turns. */
@@ -120,8 +121,9 @@ export class Attribution {
   /** What becomes of a record whose attempt failed; called after `end`. */
   decide(attempt: FailedAttempt, nowMs: number): Decision {
     const state = this.#stateAfter(attempt, nowMs);
-    const isAtOnce = attempt.kind === 'refused' || (attempt.isFirst && this.#failingKeys.has(attempt.key));
-    const isAtFault = isAtOnce || (attempt.kind === 'failed' && this.#isProven(state, attempt.bufferFill, nowMs));
+    const isFailure = attempt.kind === 'failed';
+    const isAtOnce = attempt.kind === 'refused' || (isFailure && attempt.isFirst && this.#failingKeys.has(attempt.key));
+    const isAtFault = isAtOnce || (isFailure && this.#isProven(state, attempt.failingFill, nowMs));
     if (isAtFault && (isAtOnce ? this.permitsAtOnce(nowMs) : this.guard.permits(nowMs, { free: true }))) {
       if (attempt.kind !== 'refused') this.#remember(attempt.key);
       return { do: 'dead_letter' };
@@ -144,8 +146,8 @@ export class Attribution {
   }
 
   #blame(isAtFault: boolean, nowMs: number): Blame {
-    const isWorking = this.breaker.isClosed && nowMs - this.#succeededAtMs <= WORKING_MS;
-    if (!isWorking) return 'service';
+    const isWorking = this.#failedInARow < FAILED_BY_CHANCE || nowMs - this.#succeededAtMs <= WORKING_MS;
+    if (!this.breaker.isClosed || !isWorking) return 'service';
     return isAtFault && this.guard.isBlocking(nowMs) ? 'guard' : 'record';
   }
 

@@ -15,6 +15,8 @@ export type Attempted =
       readonly status: number;
       readonly latencyMs: number;
       readonly answer: Readonly<Record<string, unknown>>;
+      /** The JSON text that it was parsed from. */
+      readonly body: Buffer;
     }
   | NotScored
   | Extract<Exchange, { readonly do: 'no_session' | 'fenced' }>;
@@ -24,6 +26,8 @@ export interface NotScored {
   /** `already_scored`: 409 where a repeat is to be expected. */
   readonly do: 'refused' | 'already_scored' | 'rate_limited' | 'failed';
   readonly why: AttemptFailure;
+  /** What went wrong, by name: `status_503`, `error_msg`; of a silence how it came, `timeout` or `reset`. */
+  readonly error: string;
   /** The service may have carried it out. */
   readonly ambiguous: boolean;
   /** Null: there was no answer. */
@@ -137,11 +141,12 @@ function judge(exchange: Exchange, mayBeScored: boolean): Attempted {
   const answer = readObject(exchange.body);
   const errorMessage = answer === null ? null : readErrorMessage(answer);
   const verdict = judgeScoring({ status, errorMessage, isObject: answer !== null });
-  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {} };
+  if (verdict.do === 'done') return { do: 'done', status, latencyMs, answer: answer ?? {}, body: exchange.body };
   const isKnown = status === 409 && mayBeScored;
   return {
     do: isKnown ? 'already_scored' : verdict.do === 'open' ? 'failed' : verdict.do,
     why: verdict.why,
+    error: verdict.why,
     // A 2xx that we cannot read was a success to the service.
     ambiguous: MAYBE_CARRIED_OUT.has(status) || (status < 300 && errorMessage === null),
     status,
@@ -153,7 +158,7 @@ function judge(exchange: Exchange, mayBeScored: boolean): Attempted {
 }
 
 function judgeSilence({ why, ambiguous }: Extract<Exchange, { readonly do: 'failed' }>): NotScored {
-  const none = { ambiguous, status: null, latencyMs: null, afterMs: null, errorMessage: null };
+  const none = { error: why, ambiguous, status: null, latencyMs: null, afterMs: null, errorMessage: null };
   // An answer beyond every bound is no answer of this service.
   if (why === 'oversized') return { do: 'failed', why: 'unusable_answer', cause: 'service_refuses', ...none };
   return { do: 'failed', why: why === 'timeout' ? 'timed_out' : 'connection_failed', cause: 'service_down', ...none };

@@ -1,5 +1,5 @@
 import { EVENT_FIELDS, REVIEW_FIELDS, type Review, toReview } from '../screening/review.ts';
-import { membersOf } from './members.ts';
+import { membersOf } from '../screening/members.ts';
 import { type VerifiedWebhook } from './verify.ts';
 
 export type WebhookReading =

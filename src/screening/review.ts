@@ -1,4 +1,5 @@
 import { parseRfc3339 } from './rfc3339.ts';
+import { readTransId } from './transaction.ts';
 
 /** The one event type of the service (spec: Webhook event). */
 export const REVIEW_EVENT = 'txn_manual_review';
@@ -56,7 +57,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A lone surrogate has no UTF-8: in a topic two such ids would become the same one. */
+/** As payments and updates are read. A lone surrogate has no UTF-8: in a topic two such ids would become the same one. */
 function idOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : null;
+  const id = readTransId(value);
+  return id?.isWellFormed() === true ? id : null;
 }

@@ -1,5 +1,5 @@
 /** RFC 3339 section 5.6, `date-time`: the zone is mandatory, `T` and `Z` may be small letters, a space is not a `T`. */
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 /** Where the parts of one stand: `YYYY-MM-DDTHH:MM:SS`, then the fraction with its dot, then the zone. */
 const AT = { year: 0, month: 5, day: 8, hour: 11, minute: 14, second: 17, fraction: 20 } as const;
 const MICRO_DIGITS = 6;
@@ -13,8 +13,9 @@ const LAST_MS = 253_402_300_799_999;
 
 /**
  * Reads an RFC 3339 time, or says that it is none. Whole microseconds since 1970 (UTC), always a safe integer, so the
- * times it takes end in June 2255; digits beyond the sixth are cut, more than nine are refused. Refused as well: days
- * that no calendar has, 24:00, leap seconds (`:60`), and what lies before 1970.
+ * times it takes end in June 2255; digits beyond the sixth are cut. A leap second (`:60`) is the second that follows it,
+ * since UNIX time has none; no list says which minutes had one, so any may. Refused: days that no calendar has, 24:00,
+ * and what lies before 1970.
  */
 export function parseRfc3339(text: string): number | null {
   if (!DATE_TIME.test(text)) return null;
@@ -26,7 +27,7 @@ export function parseRfc3339(text: string): number | null {
   const minute = two(text, AT.minute);
   const second = two(text, AT.second);
   const zoneSeconds = zoneSecondsOf(text);
-  if (hour > 23 || minute > 59 || second > 59 || zoneSeconds === null) return null;
+  if (hour > 23 || minute > 59 || second > 60 || zoneSeconds === null) return null;
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zoneSeconds;
   const micros = seconds * 1_000_000 + fractionMicros(text);
   return micros >= 0 && Number.isSafeInteger(micros) ? micros : null;

@@ -1,4 +1,6 @@
 import { type FraudScore, type ScoreSignal, type ScoreValidationError } from './avro.generated.ts';
+import { membersOf } from './members.ts';
+import { readTransId } from './transaction.ts';
 
 /** The fields of an answer that are looked at, by the service's names (spec: Transaction response). */
 export type ScoreField =
@@ -50,35 +52,56 @@ export const NO_SCORE: ScoreReading = {
   extra: '{}',
 };
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 /**
- * Reads the answer to a scoring request; total. A value that the description excludes becomes unknown or null, is named
- * in `unrecognised` and stays in `extra` as it came, beside the fields that the score record has not. An answer that
- * has no decision, or one that is not 0, 1, 2 or 3, is `unknown`.
+ * Reads the answer to a scoring request; total. `body`: the JSON text that `answer` was parsed from.
+ *
+ * Every part is judged by itself. A part that the description excludes becomes unknown or null and names its field in
+ * `unrecognised`; the whole field then stays in `extra` as it came, digit by digit, beside those that the score record
+ * does not have. An empty text says nothing and becomes null. An answer that has no decision, or one that is not 0, 1,
+ * 2 or 3, is `unknown`.
  */
-export function readScore(answer: Readonly<Record<string, unknown>>): ReadScore {
+export function readScore(answer: JsonObject, body: Buffer): ReadScore {
   const fields = new Fields(answer);
-  const code = fields.take('fraugster_approved', isDecisionNumber);
+  const code = fields.take('fraugster_approved', answer['fraugster_approved'], decisionNumberOf);
   const decision = code === null ? undefined : DECISIONS[code];
   if (decision === undefined) fields.reject('fraugster_approved');
-  const validation = fields.take('validation', isValidation);
-  const evidence = fields.take('evidence', isEvidence);
+  const validation = fields.object('validation', answer['validation'], ['ok', 'errors']);
+  const evidence = fields.object('evidence', answer['evidence'], ['signals']);
   const reading = {
-    frg_trans_id: fields.take('frg_trans_id', isText),
+    frg_trans_id: fields.id('frg_trans_id', answer['frg_trans_id']),
     decision: decision ?? 'unknown',
     decision_code: code,
-    score: fields.take('score', isShare),
-    is_liable: fields.take('is_liable', isBoolean),
-    liability_reason: fields.take('liability_reason', isText),
-    ...readValidation(validation),
-    signals: evidence?.signals?.map(toSignal) ?? null,
-    frg_device_id: fields.take('frg_device_id', isText),
+    score: fields.take('score', answer['score'], shareOf),
+    is_liable: fields.take('is_liable', answer['is_liable'], booleanOf),
+    liability_reason: fields.take('liability_reason', answer['liability_reason'], textOf),
+    validation_ok: fields.take('validation', validation?.['ok'], booleanOf),
+    validation_errors: toValidationErrors(fields, validation),
+    signals: toSignals(fields, evidence),
+    frg_device_id: fields.take('frg_device_id', answer['frg_device_id'], textOf),
   };
-  // What the record cannot hold of a nested object is kept by keeping the whole of it.
-  if (hasMore(validation, validation?.errors, { outer: ['ok', 'errors'], inner: ['datapoint', 'msg'] }))
-    fields.keep('validation');
-  if (hasMore(evidence, evidence?.signals, { outer: ['signals'], inner: ['category', 'id', 'related_to', 'type'] }))
-    fields.keep('evidence');
-  return { reading: { ...reading, extra: fields.extra() }, unrecognised: fields.unrecognised };
+  return { reading: { ...reading, extra: fields.extra(body) }, unrecognised: fields.unrecognised };
+}
+
+function toValidationErrors(fields: Fields, validation: JsonObject | null): ScoreReading['validation_errors'] {
+  const errors = fields.objects('validation', validation?.['errors'], ['datapoint', 'msg']);
+  if (errors === null) return null;
+  return errors.map((error): ScoreValidationError => ({
+    datapoint: fields.take('validation', error['datapoint'], textOf),
+    msg: fields.take('validation', error['msg'], textOf),
+  }));
+}
+
+function toSignals(fields: Fields, evidence: JsonObject | null): ScoreReading['signals'] {
+  const signals = fields.objects('evidence', evidence?.['signals'], ['category', 'id', 'related_to', 'type']);
+  if (signals === null) return null;
+  return signals.map((signal): ScoreSignal => ({
+    category: fields.take('evidence', signal['category'], textOf),
+    id: fields.id('evidence', signal['id']),
+    related_to: [...(fields.list('evidence', signal['related_to'], textOf) ?? [])],
+    type: fields.take('evidence', signal['type'], textOf),
+  }));
 }
 
 /** What a score record has a field for, and what says that there is no score. */
@@ -94,135 +117,95 @@ const KNOWN: ReadonlySet<string> = new Set<ScoreField | 'error_msg'>([
   'frg_device_id',
 ]);
 
-/** An answer's fields; those that a score record has not, and those that are kept, remain as `extra`. */
+/** An answer's fields. `name`: the field of the answer that a value stands in, at whatever depth. */
 class Fields {
   readonly unrecognised: ScoreField[] = [];
-  readonly #answer: Readonly<Record<string, unknown>>;
-  readonly #kept: string[] = [];
+  readonly #kept: Set<string>;
 
-  constructor(answer: Readonly<Record<string, unknown>>) {
-    this.#answer = answer;
+  constructor(answer: JsonObject) {
+    this.#kept = new Set(Object.keys(answer).filter((name) => !KNOWN.has(name)));
+    if (!isNothing(answer['error_msg'])) this.#kept.add('error_msg');
   }
 
-  take<T>(name: ScoreField, isValid: (value: unknown) => value is T): T | null {
-    const value = this.#answer[name];
-    if (value === undefined || value === null) return null;
-    if (isValid(value)) return value;
-    this.reject(name);
-    return null;
+  /** The value as it is read; null where there is none, or it is rejected because `read` answers null. */
+  take<T>(name: ScoreField, value: unknown, read: (value: unknown) => T | null): T | null {
+    if (isNothing(value)) return null;
+    const taken = read(value);
+    if (taken === null) this.reject(name);
+    return taken;
+  }
+
+  /** As the other flows read ids: a whole number is its digits. The description has texts alone, so it is kept as it came, too. */
+  id(name: ScoreField, value: unknown): string | null {
+    if (typeof value === 'number') this.reject(name);
+    return this.take(name, value, idOf);
+  }
+
+  /** An object; what it has beside the `known` names is kept. */
+  object(name: ScoreField, value: unknown, known: readonly string[]): JsonObject | null {
+    const object = this.take(name, value, objectOf);
+    if (object !== null && Object.keys(object).some((each) => !known.includes(each))) this.#kept.add(name);
+    return object;
+  }
+
+  /** The entries of a list that can be read; the others are rejected, each by itself. */
+  list<T>(name: ScoreField, value: unknown, read: (value: unknown) => T | null): readonly T[] | null {
+    const entries = this.take(name, value, listOf);
+    if (entries === null) return null;
+    return entries.flatMap((entry) => {
+      const taken = read(entry);
+      if (taken === null) this.reject(name);
+      return taken === null ? [] : [taken];
+    });
+  }
+
+  objects(name: ScoreField, value: unknown, known: readonly string[]): readonly JsonObject[] | null {
+    return this.list(name, value, (entry) => (objectOf(entry) === null ? null : this.object(name, entry, known)));
   }
 
   reject(name: ScoreField): void {
-    this.keep(name);
+    this.#kept.add(name);
     if (!this.unrecognised.includes(name)) this.unrecognised.push(name);
   }
 
-  keep(name: ScoreField): void {
-    this.#kept.push(name);
-  }
-
-  extra(): string {
-    const names = Object.keys(this.#answer).filter((name) => !KNOWN.has(name) || this.#kept.includes(name));
-    if (names.length === 0) return '{}';
-    // fromEntries defines properties, so that a field named __proto__ is a field like any other.
-    return JSON.stringify(Object.fromEntries(names.map((name) => [name, this.#answer[name]])));
+  /** What the score record does not hold, as text of a JSON object: each member as it came. */
+  extra(body: Buffer): string {
+    if (this.#kept.size === 0) return '{}';
+    const kept = Array.from(membersOf(body.toString('utf8'))).filter(([name]) => this.#kept.has(name));
+    return `{${kept.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   }
 }
 
-interface Validation {
-  readonly ok?: boolean | null;
-  readonly errors?: readonly Readonly<Record<string, unknown>>[] | null;
+/** Says nothing: the description has texts where a field may have nothing to say. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
-interface Evidence {
-  readonly signals?: readonly Readonly<Record<string, unknown>>[] | null;
+function decisionNumberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
-function readValidation(validation: Validation | null): Pick<ScoreReading, 'validation_ok' | 'validation_errors'> {
-  return {
-    validation_ok: validation?.ok ?? null,
-    validation_errors: validation?.errors?.map(toValidationError) ?? null,
-  };
+function shareOf(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= 1 ? value : null;
 }
 
-function toValidationError(error: Readonly<Record<string, unknown>>): ScoreValidationError {
-  return { datapoint: textOf(error['datapoint']), msg: textOf(error['msg']) };
-}
-
-function toSignal(signal: Readonly<Record<string, unknown>>): ScoreSignal {
-  const related = signal['related_to'];
-  return {
-    category: textOf(signal['category']),
-    id: textOf(signal['id']),
-    related_to: Array.isArray(related) ? related.filter(isText) : [],
-    type: textOf(signal['type']),
-  };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-interface KnownNames {
-  readonly outer: readonly string[];
-  readonly inner: readonly string[];
-}
-
-function hasMore(outer: object | null, inner: readonly object[] | null | undefined, known: KnownNames): boolean {
-  if (outer === null) return false;
-  return hasOther(outer, known.outer) || (inner ?? []).some((value) => hasOther(value, known.inner));
-}
-
-function hasOther(value: object, names: readonly string[]): boolean {
-  return Object.keys(value).some((name) => !names.includes(name));
-}
-
-function isDecisionNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value);
-}
-
-function isShare(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= 1;
+function booleanOf(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
 }
 
 /** Half of a surrogate pair has no bytes in UTF-8: Avro could not hold it, and some of its readers would fail on it. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.isWellFormed() ? value : null;
 }
 
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === 'boolean';
+function idOf(value: unknown): string | null {
+  return textOf(readTransId(value));
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function objectOf(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
 
-function isTextOrNothing(value: unknown): boolean {
-  return value === undefined || value === null || isText(value);
-}
-
-function isListOf(value: unknown, isItem: (item: Readonly<Record<string, unknown>>) => boolean): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    (Array.isArray(value) && value.every((item) => isObject(item) && isItem(item)))
-  );
-}
-
-function isValidation(value: unknown): value is Validation {
-  if (!isObject(value)) return false;
-  const { ok, errors } = value as { ok?: unknown; errors?: unknown };
-  if (ok !== undefined && ok !== null && !isBoolean(ok)) return false;
-  return isListOf(errors, (error) => isTextOrNothing(error['datapoint']) && isTextOrNothing(error['msg']));
-}
-
-function isEvidence(value: unknown): value is Evidence {
-  return isObject(value) && isListOf(value['signals'], isSignal);
-}
-
-function isSignal(signal: Readonly<Record<string, unknown>>): boolean {
-  const related = signal['related_to'];
-  if (related !== undefined && related !== null && !(Array.isArray(related) && related.every(isText))) return false;
-  return isTextOrNothing(signal['category']) && isTextOrNothing(signal['id']) && isTextOrNothing(signal['type']);
+function listOf(value: unknown): readonly unknown[] | null {
+  return Array.isArray(value) ? value : null;
 }

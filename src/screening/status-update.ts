@@ -62,8 +62,15 @@ export type DroppedField = UpdateField | 'extra' | 'unknown';
 export interface UpdateRules {
   /** Whether the account is under chargeback protection: then an approved card payment needs `acq_ref_id`. */
   readonly chargebackProtection: boolean;
-  /** The values of `pmt_method` that are cards; empty: every payment counts as one. */
+  /** The values of `pmt_method` that are cards; empty: every method counts as one. */
   readonly cardMethods: readonly string[];
+  /**
+   * What an update without `pmt_method` counts as: a card, unless this process scored the payment and remembers another
+   * method; or no card, whatever it remembers, so that the same update always ends alike.
+   */
+  readonly unknownMethod: 'card' | 'send';
+  /** Which declined payments need a reason of the issuer (rule 1). */
+  readonly declineReasonRequired: 'always' | 'card' | 'never';
   /** The closed list of `issuer_reason_code`, which the spec does not show; null: any. */
   readonly reasonCodes: ReadonlySet<string> | null;
   /** Send several `exemption_type_raised` as an array, not the first one alone. */
@@ -91,14 +98,16 @@ export type WireUpdate =
     }
   | { readonly do: 'refuse'; readonly letter: Letter };
 
+type MissingField = 'acq_ref_id' | 'issuer_reason_code';
+
 /** An update as far as its event alone decides it. */
 export interface DraftUpdate {
   readonly do: 'draft';
   readonly fields: ReadonlyMap<UpdateField, FieldValue>;
   readonly dropped: readonly DroppedField[];
   readonly notes: readonly UpdateNote[];
-  /** Approved under chargeback protection, without `acq_ref_id` and without a payment method of its own: only the score's can save it. */
-  readonly needsMethod: boolean;
+  /** Why it cannot be sent if it was paid by card, where only the score's payment method can tell; null: it can. */
+  readonly missingIfCard: MissingField | null;
 }
 
 /** The update of an event, ready to be sent, or why it never can be. Pure; the same event always gives the same update. */
@@ -124,27 +133,46 @@ export function draftUpdate(
   draft.set('status', status);
   draft.set('ts', formatRfc3339(Math.floor(micros / 1000)));
   draft.take('acq_ref_id', toText);
-  const reason = takeReason(draft, status, rules.reasonCodes);
-  if (reason === 'missing') return refuse('decline_reason_missing', '/issuer_reason_code');
+  takeReason(draft, status, rules.reasonCodes);
   takeDecided(draft, status, rules.exemptionAsArray);
   draft.take('http_status_code', toHttpStatus);
   draft.take('latency', toLatency);
   draft.dropOthers();
 
-  let needsMethod = false;
-  if (status === 'approved' && !draft.fields.has('acq_ref_id')) {
-    const method = toText(draft.given('pmt_method'));
-    needsMethod = rules.chargebackProtection && rules.cardMethods.length > 0 && method === null;
-    if (!needsMethod && mustHaveAcquirerReference(rules, method)) return refuse('acq_ref_id_missing', '/acq_ref_id');
-    draft.notes.push('approved_without_acq_ref_id');
-  }
-  return { do: 'draft', fields: draft.fields, dropped: draft.dropped, notes: draft.notes, needsMethod };
+  const { fields, dropped, notes } = draft;
+  const missing = missingOf(draft, status);
+  if (missing === null) return { do: 'draft', fields, dropped, notes, missingIfCard: null };
+  const end = endWithout(missing, toText(draft.given('pmt_method')), rules);
+  if (end === 'refused') return refuseWithout(missing);
+  notes.push(missing === 'acq_ref_id' ? 'approved_without_acq_ref_id' : 'declined_without_reason');
+  return { do: 'draft', fields, dropped, notes, missingIfCard: end === 'refused_if_card' ? missing : null };
+}
+
+/** What an update does not have that its status may need (spec: Sync status update, `acq_ref_id` and rule 1). */
+function missingOf({ fields }: Draft, status: TransactionStatus): MissingField | null {
+  if (status === 'approved') return fields.has('acq_ref_id') ? null : 'acq_ref_id';
+  if (status !== 'declined' || fields.has('issuer_reason_code') || fields.has('issuer_decline_reason')) return null;
+  return 'issuer_reason_code';
+}
+
+/** What the event alone says of an update without such a field. `method`: null: the event has none. */
+function endWithout(
+  missing: MissingField,
+  method: string | null,
+  rules: UpdateRules,
+): 'sent' | 'refused' | 'refused_if_card' {
+  const ofApproved = rules.chargebackProtection ? 'card' : 'never';
+  const needed = missing === 'acq_ref_id' ? ofApproved : rules.declineReasonRequired;
+  if (needed === 'never') return 'sent';
+  if (needed === 'always') return 'refused';
+  if (method === null && rules.unknownMethod === 'card' && rules.cardMethods.length > 0) return 'refused_if_card';
+  return isCard(rules, method) ? 'refused' : 'sent';
 }
 
 /** Adds to a draft what is known of the scoring call: the event's own `http_status_code` and `latency` win. */
 export function completeUpdate(draft: DraftUpdate, rules: UpdateRules, scored: ScoringCall | null): WireUpdate {
-  if (draft.needsMethod && mustHaveAcquirerReference(rules, scored?.paymentMethod ?? null))
-    return refuse('acq_ref_id_missing', '/acq_ref_id');
+  if (draft.missingIfCard !== null && isCard(rules, scored?.paymentMethod ?? null))
+    return refuseWithout(draft.missingIfCard);
   const all = new Map(draft.fields);
   const [status, latency] = [toHttpStatus(scored?.httpStatus), toLatency(scored?.latencyMs)];
   if (!all.has('http_status_code') && status !== null) all.set('http_status_code', status);
@@ -199,13 +227,16 @@ class Draft {
   }
 }
 
-/** Rule 1: on declined exactly one of the two; the code may also go with approved. */
-function takeReason(draft: Draft, status: TransactionStatus, codes: ReadonlySet<string> | null): 'ok' | 'missing' {
+/**
+ * Rule 1: on declined at most one of the two; the code may also go with approved. Not with approved_recurring: the spec
+ * permits it for two statuses only, and a service that held to that would refuse the whole update.
+ */
+function takeReason(draft: Draft, status: TransactionStatus, codes: ReadonlySet<string> | null): void {
   if (status !== 'declined') {
     if (status === 'approved') draft.take('issuer_reason_code', (value) => listed(toText(value), codes));
     else draft.drop('issuer_reason_code');
     draft.drop('issuer_decline_reason');
-    return 'ok';
+    return;
   }
   const code = toText(draft.given('issuer_reason_code'));
   const text = toText(draft.given('issuer_decline_reason'));
@@ -213,17 +244,16 @@ function takeReason(draft: Draft, status: TransactionStatus, codes: ReadonlySet<
   if (accepted !== null) {
     draft.set('issuer_reason_code', accepted);
     draft.drop('issuer_decline_reason');
-    return 'ok';
-  }
-  if (text !== null) {
+  } else if (text !== null) {
     draft.set('issuer_decline_reason', text);
     draft.drop('issuer_reason_code');
-    return 'ok';
+  } else if (code !== null) {
+    draft.set('issuer_decline_reason', code);
+    draft.notes.push('reason_code_as_text');
+  } else {
+    draft.drop('issuer_reason_code');
+    draft.drop('issuer_decline_reason');
   }
-  if (code === null) return 'missing';
-  draft.set('issuer_decline_reason', code);
-  draft.notes.push('reason_code_as_text');
-  return 'ok';
 }
 
 function takeDecided(draft: Draft, status: TransactionStatus, asArray: boolean): void {
@@ -247,9 +277,9 @@ function takeDecided(draft: Draft, status: TransactionStatus, asArray: boolean):
   if (sent < values.length) draft.dropped.push('exemption_type_raised');
 }
 
-function mustHaveAcquirerReference(rules: UpdateRules, method: string | null): boolean {
-  if (!rules.chargebackProtection) return false;
-  return method === null || rules.cardMethods.length === 0 || rules.cardMethods.includes(method);
+function isCard({ cardMethods, unknownMethod }: UpdateRules, method: string | null): boolean {
+  if (method === null) return unknownMethod === 'card';
+  return cardMethods.length === 0 || cardMethods.includes(method);
 }
 
 function readStatus(value: unknown): TransactionStatus | null {
@@ -279,6 +309,11 @@ function toLatency(value: unknown): number | null {
   if (typeof value !== 'number' || !(value >= 0)) return null;
   const whole = Math.round(value);
   return Number.isSafeInteger(whole) ? whole : null;
+}
+
+function refuseWithout(missing: MissingField): Extract<WireUpdate, { do: 'refuse' }> {
+  const reason = missing === 'acq_ref_id' ? 'acq_ref_id_missing' : 'decline_reason_missing';
+  return refuse(reason, `/${missing}`);
 }
 
 function refuse(reason: Letter['reason'], detail: string): Extract<WireUpdate, { do: 'refuse' }> {

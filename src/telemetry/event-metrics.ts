@@ -104,9 +104,12 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       name: 'offset_gap_records_total',
       field: 'missing',
       labels: ['topic', 'why'],
-      means: 'Records (offsets) that are gone and were not read.',
+      means: 'Records (offsets) that are gone and were neither delivered nor dead-lettered.',
       rise: 'As `offset_gaps_total`: how many payments to look for elsewhere and send again.',
     },
+  },
+  span_full: {
+    rise: 'One record keeps its partition back: the line `span_full` has its position. Look at what it waits for, or name it in DEAD_LETTER_OFFSETS.',
   },
   offset_map_ignored: {
     rise: 'What was finished above the committed offset is done again: expected after a restore or with a mirrored topic, else report it.',
@@ -114,11 +117,12 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
   commit_failed: {
     rise: 'As `commits_total{result="failed"}`, by the log line `commit_failed`, which has the name of the error.',
   },
+  writer_fields_dropped: null,
   letter_written: {
     rise: 'Records are put aside: look the reason up in docs/codes.md, then `dlq show`. `card_data`: stop the producer. `connector_fault`: report it.',
   },
   letter_withheld: {
-    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
+    rise: '`card_data`: a producer sends card data, stop it (docs/card-guard.md). `unread`: look the reason up in docs/codes.md. `too_large`: raise the size of the dead-letter topic (`max.message.bytes`).',
   },
   flow_broken: {
     rise: 'A defect of the connector: report it with the log line `flow_broken`.',
@@ -198,6 +202,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
       },
     ],
   },
+  webhooks_failed: null,
   webhook_verified: {
     rise: '`secret="older"` still rises after a rotation: the sender uses the old one. `window="outside"`: look at `webhook_skew_seconds`.',
     histograms: [

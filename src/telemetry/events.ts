@@ -43,6 +43,7 @@ const NEEDS_SOMEBODY = {
   too_many_failing: 'error',
   start_position: 'error',
   offset_gap: 'error',
+  span_full: 'error',
 } as const satisfies Partial<Record<HoldCause, Level>>;
 
 /** The level of one event: by its values where its row says so. */
@@ -86,7 +87,8 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
 
   hold_started: {
     level: 'warn',
-    means: 'Records wait because a neighbour is ill. Nothing is lost; it goes on by itself when the cause is gone.',
+    means:
+      'Records wait because a dependency fails or, with the scope `probe`, would: a dependency has stopped answering. Nothing is lost; it goes on by itself when the cause is gone.',
     levels: { field: 'cause', of: NEEDS_SOMEBODY },
     fields: {
       cause: 'one of the holds of docs/codes.md',
@@ -143,16 +145,24 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   offset_gap: {
     level: 'error',
     means:
-      'The committed offset is not in the log: records expired before they were read, the end of the log was cut off, or the topic was made anew.',
+      'The log does not hold the next offset to be read: records expired before they were read, the end of the log was cut off, or the topic was made anew.',
     fields: {
       topic: 'the topic',
       partition: 'its partition',
       why: 'expired, truncated or recreated',
-      from: 'the committed offset',
+      from: 'the next offset to be read; at a start the committed one',
       to: 'where reading goes on',
-      missing: 'records that were not read and are gone',
+      missing:
+        'offsets in between whose records were neither delivered nor dead-lettered; markers and compacted ones count, too',
     },
     counter: { name: 'offset_gaps_total', labels: ['topic', 'why'] },
+  },
+  span_full: {
+    level: 'error',
+    means:
+      'The record at this position has not ended, and so many offsets have been read behind it (PARTITION_MAX_SPAN) that its partition is not read any more. Nothing is lost; it goes on when the record has ended.',
+    fields: { topic: 'the topic', partition: 'its partition', offset: 'of the record that has not ended' },
+    counter: { name: 'spans_full_total', labels: ['topic'] },
   },
   offset_map_ignored: {
     level: 'warn',
@@ -165,6 +175,17 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
     means: 'A commit failed or its outcome is unknown; it is tried again.',
     fields: { error: 'name of the error' },
     counter: { name: 'commit_failures_total', labels: [] },
+  },
+  writer_fields_dropped: {
+    level: 'warn',
+    means:
+      'A producer writes fields that our schema of the topic does not have: they are left out of what is sent. Once for each schema id; the records are counted.',
+    fields: {
+      schema: 'id of the writer schema in the registry',
+      fields: 'how many of its fields are left out',
+      names: 'their names, the first ten',
+    },
+    counter: null,
   },
   letter_written: {
     level: 'warn',
@@ -179,7 +200,7 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       'A letter was written as a pointer: without key, value and headers of its record, with the place where it was read.',
     fields: {
       topic: 'the dead-letter topic',
-      why: '`card_data` (the record holds some), `too_large` or `invalid` (Kafka refused the whole letter)',
+      why: '`card_data` (the record holds some), `unread` (the record or its batch is too large, or does not unpack), `too_large` (Kafka does not take the whole letter) or `invalid` (Kafka refused it)',
     },
     counter: { name: 'dlq_withheld_total', labels: ['topic', 'why'] },
   },
@@ -281,6 +302,16 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
       afterMs: 'from the whole webhook to its answer; 0 for what was refused before it was whole',
     },
     counter: { name: 'webhook_requests_total', labels: ['result'] },
+  },
+  webhooks_failed: {
+    level: 'warn',
+    means:
+      'Webhooks were not taken. Said for each reason 5 s after the first, then at most once a minute; docs/webhooks.md says what each reason means.',
+    fields: {
+      result: 'why: as in `webhook`, for example `bad_signature`, `outside_window`, `unavailable`',
+      webhooks: 'how many since the last line with this reason',
+    },
+    counter: null,
   },
   webhook_verified: {
     level: 'debug',

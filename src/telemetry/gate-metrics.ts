@@ -47,7 +47,7 @@ export const GATE_METRICS: { readonly [N in GateMetricName]: GateMetric } = {
   dead_letter_guard_budget: {
     type: 'gauge',
     labels: ['flow'],
-    means: 'How many dead letters may still follow one another before the guard blocks them; at most 20.',
+    means: 'How many dead letters may still follow one another before the guard blocks them; at most 40.',
     rise: 'Near 0: about as many records become dead letters as DEAD_LETTER_MAX_SHARE permits.',
     samples: perGate(({ guard }) => guard.budget),
   },

@@ -5,6 +5,7 @@ import { errorWords } from '../kernel/error-words.ts';
 import { type HoldCause, HOLDS, isPartial } from '../kernel/outcome.ts';
 import { duplicateBounds } from './duplicate-bound.ts';
 import { type GateReport } from '../resilience/ports.ts';
+import { WebhookCounts } from './webhook-counts.ts';
 import {
   type GateHealth,
   type HealthPhase,
@@ -40,6 +41,8 @@ const MOVES: readonly { readonly by: EventName; readonly from: readonly HealthPh
 ];
 /** The scope of the hold in which nothing new starts, because too much is finished and not committed. */
 const COMMITS = 'commit';
+/** The scope of a dependency that does not answer its probes: it stops every flow that needs it. */
+const PROBE = 'probe';
 const NO_FLOWS: readonly EngineStatus['flows'][number][] = [];
 
 /**
@@ -55,6 +58,7 @@ export class Health {
   readonly #options: HealthOptions;
   readonly #startedMs: number;
   readonly #holds = new Map<string, Hold>();
+  readonly #webhooks = new WebhookCounts();
   #phase: HealthPhase = 'starting';
   #phaseSinceMs: number;
   #joined = false;
@@ -70,6 +74,7 @@ export class Health {
     const move = MOVES.find((each) => each.by === event);
     if (move?.from.includes(this.#phase) === true) this.#enter(move.to);
     if (event === 'partitions_assigned') this.#joined = true;
+    else if (event === 'webhook') this.#webhooks.count(fields as EventFields['webhook']);
     else if (event === 'hold_started') this.#hold(fields as EventFields['hold_started']);
     else if (event === 'hold_ended') this.#release(fields as EventFields['hold_ended']);
   };
@@ -118,6 +123,9 @@ export class Health {
         heldKeys: flow.heldLanes,
         waits: flow.waits.map((wait) => report({ ...wait, scope: flow.name }, nowMs, wait.records)),
       })),
+      reviews: this.#options.flows.has('reviews')
+        ? { ready: this.readyOf('reviews') === true, ...this.#webhooks.report() }
+        : null,
       gates: (this.#options.gates?.() ?? []).map((gate) => reportGate(gate, nowMs)),
       duplicateBound: engine === null ? [] : duplicateBounds(engine, nowMs),
       partitions: (engine?.partitions ?? []).map((each) => reportPartition(each, clock.nowMs())),
@@ -145,13 +153,15 @@ export class Health {
     this.#holds.delete(`${scope} ${cause}`);
   }
 
-  /** Commits that fail stop every flow that reads. */
   #holdsOf(flow: string): readonly Hold[] {
-    const holds = [...this.#holds.values()];
-    return holds.filter(
-      ({ scope }) => scope === flow || scope.startsWith(`${flow} `) || (scope === COMMITS && flow !== 'reviews'),
-    );
+    return [...this.#holds.values()].filter((hold) => stops(hold, flow));
   }
+}
+
+/** Commits that fail stop every flow that reads; so does the silence of a dependency, but that of Kafka stops reviews as well. */
+function stops({ cause, scope }: Hold, flow: string): boolean {
+  if (scope === COMMITS || scope === PROBE) return flow !== 'reviews' || (scope === PROBE && cause === 'kafka');
+  return scope === flow || scope.startsWith(`${flow} `);
 }
 
 function report({ cause, scope, sinceMs, error, position }: Hold, nowMs: number, records: number | null): HoldReport {

@@ -6,17 +6,23 @@ export type LabelValues = readonly string[] | { readonly like: RegExp; readonly 
 const TOPIC: LabelValues = { like: /^[\w.-]{1,249}$/, what: 'a topic of the configuration' };
 const STATUS: LabelValues = { like: /^[0-9]{1,3}$/, what: 'an HTTP status; 0: no answer' };
 const OPTION: LabelValues = { like: /^[A-Z][A-Z0-9_]+$/, what: 'the name of an option' };
-const WHY: readonly string[] = ['card_data', 'too_large', 'invalid'];
+/** `status_<code>` stands for the codes of the answers of the service. */
+const REASONS: readonly string[] = [...Object.keys(LETTERS), ...Object.keys(SKIPS)];
+const REASON: LabelValues = {
+  like: new RegExp(`^(|${REASONS.map((code) => code.replace('<code>', String.raw`[1-5]\d\d`)).join('|')})$`),
+  what: 'empty: none; why the record became a dead letter or was skipped: a code of codes.md',
+};
+const WHY: readonly string[] = ['card_data', 'unread', 'too_large', 'invalid'];
 
 /** What each label of ours holds, wherever it occurs; `METRIC.LABEL` goes before it. Nothing from a record is among it. */
 export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   flow: ['scoring', 'sync'],
   outcome: ['delivered', 'skipped', 'dlq'],
-  reason: ['', ...Object.keys(LETTERS), ...Object.keys(SKIPS)],
+  reason: REASON,
   cause: Object.keys(HOLDS),
   scope: {
     like: /^[\w., -]{1,600}$/,
-    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, or topics that are missing',
+    what: 'what waits: `scoring`, `sync`, either with `breaker` or `dead letters`, `commit`, `start`, `group`, `offsets`, `brokers`, `probe` (a dependency does not answer, whether or not a record waits for it), or topics that are missing',
   },
   topic: TOPIC,
   partition: { like: /^[0-9]{1,10}$/, what: 'a number' },
@@ -27,7 +33,7 @@ export const LABEL_VALUES: Readonly<Record<string, LabelValues>> = {
   status: STATUS,
   field: { like: /^[\w.[\]-]{1,64}$/, what: "a field's name of the service's interface" },
   operation: ['score', 'sync'],
-  note: ['approved_without_acq_ref_id', 'reason_code_as_text'],
+  note: ['approved_without_acq_ref_id', 'declined_without_reason', 'reason_code_as_text'],
   dropped: ['extra', 'signals'],
   signature_form: ['hex', 'base64'],
   timestamp_form: ['rfc3339', 'unix_s', 'unix_ms'],

@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** The same event with the same labels is written once in this time; the rest is counted into `repeats` of the next line. */
+/** Lines of one kind are written once in this time; the rest is counted into `repeats` of the next line. */
 const QUIET_MS = 1000;
 /** Labels have few values; should one ever not, the memory of what was written stays small. */
 const REMEMBERED = 1000;
@@ -29,9 +29,13 @@ function allowed<N extends EventName>(row: EventRow<N>, fields: EventFields[N]):
   return Object.fromEntries(names.map((name) => [name, fields[name]]));
 }
 
+/** Lines of one kind stand for each other: same event, same labels or, where it is not counted, same texts, which are codes. */
 function kindOf<N extends EventName>(event: N, row: EventRow<N>, fields: EventFields[N]): string {
-  const labels = row.counter?.labels ?? [];
-  return [event, ...labels.map((label) => String(fields[label]))].join(' ');
+  const labels: readonly unknown[] =
+    row.counter === null
+      ? Object.values(allowed(row, fields)).filter((value) => typeof value === 'string')
+      : row.counter.labels.map((label) => fields[label]);
+  return [event, ...labels.map(String)].join(' ');
 }
 
 /**

@@ -19,7 +19,7 @@ export const OWN_METRICS = {
   hold: {
     type: 'gauge',
     labels: ['cause', 'scope'],
-    means: 'Whether records wait for this cause now.',
+    means: 'Whether records wait for this cause now or, with the scope `probe`, whether a dependency does not answer.',
     rise: 'Look the cause up in docs/codes.md: it says what to do. Nothing is lost, and it ends by itself once the cause is gone.',
   },
   build_info: {

@@ -73,6 +73,24 @@ export interface FlowReport {
   readonly waits: readonly HoldReport[];
 }
 
+/** What became of the webhooks that came since the start. */
+export interface ReviewsReport {
+  /** Whether webhooks can be taken and published now. */
+  readonly ready: boolean;
+  /** Answered 200: the sum of the next three. */
+  readonly accepted: number;
+  /** Written to the topic of reviews. */
+  readonly published: number;
+  /** Repeats of what was written before. */
+  readonly duplicate: number;
+  /** Authentic and not understood: dead-lettered. */
+  readonly parked: number;
+  /** Answered 503, because Kafka or the registry did not answer: the sender repeats them. */
+  readonly unavailable: number;
+  /** Answered 4xx, by reason; only reasons that came. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
 /** What a kill -9 now would do a second time at most, of one flow, in records. */
 export interface DuplicateBound {
   readonly flow: string;
@@ -105,6 +123,8 @@ export interface HealthReport {
   readonly upForMs: number;
   readonly holds: readonly HoldReport[];
   readonly flows: readonly FlowReport[];
+  /** Null: no webhooks are taken here. */
+  readonly reviews: ReviewsReport | null;
   readonly gates: readonly GateHealth[];
   /** What a kill -9 now would do a second time at most. */
   readonly duplicateBound: readonly DuplicateBound[];

@@ -41,6 +41,8 @@ export interface Running {
   readonly service: readonly ExchangeReport[];
   /** Requests to the schema registry, by kind. */
   readonly registry: readonly ExchangeReport[];
+  /** Fields of records that our schemas do not have. */
+  readonly fieldsDropped: number;
   /** Null: nothing here logs in. */
   readonly session: SessionReport | null;
   /** Null: scoring does not run here. */

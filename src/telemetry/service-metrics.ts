@@ -9,6 +9,7 @@ export type ServiceMetricName =
   | 'scoring_validations_total'
   | 'duplicates_suspected_total'
   | 'schema_registry_requests_total'
+  | 'writer_fields_dropped_total'
   | 'heartbeat_age_seconds';
 
 /** A metric that is read from the edges, and from what flows count of the service's answers. */
@@ -93,12 +94,20 @@ export const SERVICE_METRICS: { readonly [N in ServiceMetricName]: ServiceMetric
     type: 'counter',
     labels: ['result'],
     means: 'Requests to the schema registry: `ok`, `not_found`, `refused` (another 4xx), `failed` (5xx, no answer).',
-    rise: '`failed`: records with schemas that are not known yet wait. `refused`: check SCHEMA_REGISTRY_USERNAME and the password. A steady rate of `ok`: every record names another schema, look at the producers.',
+    rise: '`failed`: records with schemas that are not known yet wait. `refused`: check SCHEMA_REGISTRY_USERNAME and the password. `ok` steadily above 0.25 a second, which is the probes: records name one schema after another, look at the producers.',
     samples: ({ registry }) => {
       const counts: Record<Gist, number> = { ok: 0, not_found: 0, refused: 0, failed: 0 };
       for (const { ends } of registry) for (const [end, { count }] of ends) counts[gistOf(end)] += count;
       return GISTS.map((result) => ({ labels: { result }, value: counts[result] }));
     },
+  },
+  writer_fields_dropped_total: {
+    type: 'counter',
+    labels: [],
+    means:
+      'Fields of Avro records that were left out because our schema of the topic does not have them: of each record all such fields of its writer schema, null or not.',
+    rise: 'A producer sends what the service does not get: the log line `writer_fields_dropped` names the fields. Rename them to a datapoint, or map them (docs/mapping.md).',
+    samples: ({ fieldsDropped }) => [{ labels: {}, value: fieldsDropped }],
   },
   heartbeat_age_seconds: {
     type: 'gauge',

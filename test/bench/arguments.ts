@@ -6,6 +6,7 @@ export const JOBS = [
   'engine',
   'webhooks',
   'ill',
+  'odd',
   'replay',
   'scale',
   'adaptive',
@@ -26,13 +27,13 @@ export interface BenchArguments {
   readonly latencyMs: number;
   /** `webhooks`: how often it is measured, the middle one counts; `metrics`: pairs of slices; `kills`: kills of each. */
   readonly rounds: number;
-  /** How long is measured at most; what comes before and after it is not in it. `metrics`: each slice; `kills`: until the kill. */
+  /** How long is measured at most; what comes before and after it is not in it. `odd`: each run, of which the second half counts; `metrics`: each slice; `kills`: until the kill. */
   readonly seconds: number;
   /** `lag`: records in the topic; `engine`: records per run; `ill`: payments that come at once while nothing is answered; `replay`: updates in its range. */
   readonly records: number;
   /** `ill`: how long each share of its calls fails; nothing is answered for 2.5 times as long. */
   readonly minutes: number;
-  /** `ill`: payments a second; `replay`: live updates a second. */
+  /** `ill`, `odd`: payments a second; `replay`: live updates a second. */
   readonly rate: number;
   /** `ill`: refusals in place of failures. */
   readonly poison: boolean;
@@ -51,13 +52,20 @@ const USAGE = `npm run bench -- ${JOBS.join('|')} [--keys even|zipf|both] [--lat
 const DEFAULTS: Readonly<
   Record<
     Job,
-    { readonly latency: string; readonly seconds: string; readonly records: string; readonly rounds?: string }
+    {
+      readonly latency: string;
+      readonly seconds: string;
+      readonly records: string;
+      readonly rounds?: string;
+      readonly rate?: string;
+    }
   >
 > = {
   ceiling: { latency: '50', seconds: '30', records: '0' },
   lag: { latency: '0', seconds: '60', records: '1000000' },
   engine: { latency: '0', seconds: '0', records: '1000000' },
   ill: { latency: '50', seconds: '0', records: '100000' },
+  odd: { latency: '50', seconds: '60', records: '1000', rate: '500' },
   replay: { latency: '0', seconds: '0', records: '1000000' },
   adaptive: { latency: '50', seconds: '10', records: '1000' },
   scale: { latency: '50', seconds: '15', records: '600000' },
@@ -84,7 +92,7 @@ export function readArguments(args: readonly string[]): BenchArguments | string 
         seconds: { type: 'string', default: defaults.seconds },
         records: { type: 'string', default: defaults.records },
         minutes: { type: 'string', default: '2' },
-        rate: { type: 'string', default: '300' },
+        rate: { type: 'string', default: defaults.rate ?? '300' },
         poison: { type: 'boolean', default: false },
         concurrency: { type: 'string', default: '64' },
         rounds: { type: 'string', default: defaults.rounds ?? '1' },

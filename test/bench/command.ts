@@ -4,7 +4,7 @@ import { type CompareArguments, readCompareArguments } from './compare-arguments
 /** What `npm run bench --` is told: a job, or the comparison with rivals, which is what it does without one. */
 export type BenchCommand =
   | { readonly do: 'compare'; readonly options: CompareArguments }
-  /** Puts what `--json` has kept of a comparison or of `metrics` into docs/performance.md. */
+  /** Puts what `--json` has kept of a comparison, of `metrics` or of `odd` into docs/performance.md. */
   | { readonly do: 'publish'; readonly file: string }
   | { readonly do: 'job'; readonly options: BenchArguments };
 

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { besideHotKey, comparisonTable, missedBars, type Comparison } from './compare-figures.ts';
 import { comparisonPicture } from './compare-picture.ts';
 import { type PathSlices, resultOf as metricsResult } from './metrics.ts';
+import { type OddFigures, resultOf as oddResult } from './odd-figures.ts';
 import { type BenchResult } from './result.ts';
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
@@ -9,10 +10,10 @@ const PICTURE = new URL('../../docs/pictures/compare.svg', import.meta.url);
 const END = '<!-- Up to here. -->';
 
 /** What is printed into docs/performance.md, each in a place of its own. */
-export type Printed = 'comparison' | 'metrics';
+export type Printed = 'comparison' | 'metrics' | 'odd';
 
 /** What `--json` has written, as far as it is printed. */
-type Figures = Comparison | { readonly paths: readonly PathSlices[] };
+type Figures = Comparison | { readonly paths: readonly PathSlices[] } | { readonly runs: readonly OddFigures[] };
 
 /** Puts a comparison into the page and its picture. */
 export async function publish(comparison: Comparison): Promise<void> {
@@ -20,15 +21,18 @@ export async function publish(comparison: Comparison): Promise<void> {
   await writeFile(PICTURE, comparisonPicture(comparison));
 }
 
-/** Puts what `--json` has kept of a comparison or of `metrics` into the page. Answers it as if it had just been measured. */
+/** Puts what `--json` has kept of a comparison, of `metrics` or of `odd` into the page. Answers it as if it had just been measured. */
 export async function publishFile(file: string): Promise<BenchResult> {
   const { figures } = JSON.parse(await readFile(file, 'utf8')) as { readonly figures: Figures };
   if ('rows' in figures) {
     await publish(figures);
     return { ...comparisonTable(figures), figures, missed: missedBars(figures) };
   }
-  const result = metricsResult(figures.paths);
-  await writeFile(PAGE, withBlock(await readFile(PAGE, 'utf8'), 'metrics', tableOf(result)));
+  const [name, result] =
+    'runs' in figures
+      ? (['odd', oddResult(figures.runs)] as const)
+      : (['metrics', metricsResult(figures.paths)] as const);
+  await writeFile(PAGE, withBlock(await readFile(PAGE, 'utf8'), name, tableOf(result)));
   return result;
 }
 

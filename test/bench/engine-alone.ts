@@ -138,7 +138,7 @@ export async function measureEngine(
     parked: new Set(),
     onGap: 'earliest',
     barrierMs: 2000,
-    pressure: { partitionRecords: 1024, flowRecords: 10_000, flowBytes: 67_108_864 },
+    pressure: { partitionRecords: 1024, partitionSpan: 1e6, flowRecords: 10_000, flowBytes: 67_108_864 },
   });
   const names = Array.from({ length: keys }, (_, key) => Buffer.from(`cust-${String(key)}`));
   const next = Array.from({ length: partitions }, () => 0);

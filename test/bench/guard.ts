@@ -1,8 +1,8 @@
 import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { type Flow } from '../../src/engine/ports.ts';
 import { ScoringFlow } from '../../src/flows/scoring/flow.ts';
+import { Attribution } from '../../src/resilience/attribution.ts';
 import { Caller } from '../../src/resilience/caller.ts';
-import { Floodgate } from '../../src/resilience/floodgate.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { type Exchange } from '../../src/resilience/ports.ts';
 import { createCardGuard } from '../../src/screening/card-guard.ts';
@@ -42,12 +42,17 @@ async function score(): Promise<Exchange> {
 
 function scoring(): Flow<unknown, unknown> {
   const shared = { clock: systemClock, draw: systemDraw, emit: () => undefined };
-  const floodgate = new Floodgate(0.05, systemClock.monotonicMs());
-  const gate = new Gate({ scope: 'scoring', floodgate, bucket: null, ...shared });
+  const attribution = new Attribution({
+    maxAttempts: 8,
+    refuseAfterMs: 300_000,
+    maxShare: 0.05,
+    draw: systemDraw,
+    nowMs: systemClock.monotonicMs(),
+  });
+  const gate = new Gate({ scope: 'scoring', attribution, bucket: null, ...shared });
   return new ScoringFlow({
     caller: new Caller({ api: { score }, concurrency: AT_ONCE, gate, clock: systemClock }),
     gate,
-    suspicion: { maxAttempts: 8, refuseAfterMs: 300_000 },
     concurrency: AT_ONCE,
     ordering: 'key',
     decoder: { decode: () => ({ do: 'needs', schema: 1 }) },

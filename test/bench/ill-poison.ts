@@ -80,8 +80,8 @@ async function part({ stage, say, signal }: IllRun, { name, updates, isOver }: P
 
 /** Bisecting 1 of 100 takes 2·⌈log2 100⌉ calls; batches hold 100 and may be half full. */
 const CALLS_FOR_ONE = 14;
-/** Of a service that refuses everything from one moment on: the tenth refusal in a row is none any more. */
-export const LETTERS_MOST = 9;
+/** Of a service that refuses everything from one moment on: first attempts of 20 keys that fail in a row open the breaker. */
+export const LETTERS_MOST = 20;
 
 /** The parts as a table, with a sentence for each that is not as it must be. */
 export function resultOf(parts: readonly PoisonFigures[]): BenchResult {
@@ -96,7 +96,7 @@ export function resultOf(parts: readonly PoisonFigures[]): BenchResult {
   if (all !== undefined) {
     if (all.letters > LETTERS_MOST)
       missed.push(`all refused: ${String(all.letters)} letters, at most ${String(LETTERS_MOST)}`);
-    if (!all.holds.some((hold) => hold === 'floodgate' || hold === 'service_refuses'))
+    if (!all.holds.some((hold) => hold === 'dead_letter_guard' || hold === 'service_refuses'))
       missed.push('all refused: no hold');
     if (again !== undefined && again.delivered !== again.updates - all.letters)
       missed.push(`well again: ${String(again.delivered)} delivered`);

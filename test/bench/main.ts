@@ -11,6 +11,7 @@ import { ill } from './ill.ts';
 import { kills } from './kills.ts';
 import { lag } from './lag.ts';
 import { metrics } from './metrics.ts';
+import { odd } from './odd.ts';
 import { replay } from './replay.ts';
 import { type BenchResult, type Job, tableLines } from './result.ts';
 import { scale } from './scale.ts';
@@ -21,6 +22,7 @@ const JOBS: Readonly<Record<BenchArguments['job'], Job>> = {
   lag,
   engine,
   ill,
+  odd,
   webhooks,
   replay,
   scale,

@@ -88,7 +88,12 @@ export async function measureMetrics(plan: MetricsPlan): Promise<readonly Slice[
     parked: new Set(),
     onGap: 'earliest',
     barrierMs: 2000,
-    pressure: { partitionRecords: 1024, flowRecords: config.buffer.maxRecords, flowBytes: config.buffer.maxBytes },
+    pressure: {
+      partitionRecords: 1024,
+      partitionSpan: config.buffer.maxSpan,
+      flowRecords: config.buffer.maxRecords,
+      flowBytes: config.buffer.maxBytes,
+    },
   });
   Object.assign(instruments, { engine, flows: { ...wired, api }, registry, writer: metered });
   try {

@@ -17,6 +17,7 @@ export class Till {
   readonly #topics: Topics;
   #payments = 0;
   #updates = 0;
+  #odd = 0;
   /** One write after the other, whoever asks for it: the order of the numbers is that of the log. */
   #last: Promise<void> = Promise.resolve();
 
@@ -31,6 +32,14 @@ export class Till {
     return new Till(producer, topics);
   }
 
+  /** The trans_id of a payment that is odd, by its number from 0; null: it is none. An odd one has a customer of its own. */
+  name: (number: number) => string | null = () => null;
+
+  /** Of the payments, those that are odd. */
+  get odd(): number {
+    return this.#odd;
+  }
+
   /** Acknowledged so far. */
   get payments(): number {
     return this.#payments;
@@ -42,7 +51,7 @@ export class Till {
 
   /** The trans_id of a payment, by its number from 0. */
   transIdOf(payment: number): string {
-    return `b${String(payment).padStart(8, '0')}`;
+    return this.name(payment) ?? `b${String(payment).padStart(8, '0')}`;
   }
 
   /** The next payments, without their updates. */
@@ -52,6 +61,7 @@ export class Till {
         const lot = Math.min(left, LOT);
         const messages = Array.from({ length: lot }, (_, n) => this.#payment(this.#payments + n));
         await this.#producer.send({ topic: this.#topics.created, messages });
+        for (let n = 0; n < lot; n += 1) if (this.name(this.#payments + n) !== null) this.#odd += 1;
         this.#payments += lot;
       }
     });
@@ -95,7 +105,7 @@ export class Till {
   }
 
   #payment(number: number): kafkajs.Message {
-    const customer = customerOf(number);
+    const customer = this.#customerOf(number);
     const value = {
       trans_id: this.transIdOf(number),
       cust_id: customer,
@@ -110,10 +120,10 @@ export class Till {
   #update(number: number): kafkajs.Message {
     const ts = `${new Date().toISOString().slice(0, 19)}Z`;
     const value = { trans_id: this.transIdOf(number), status: 'approved', ts, acq_ref_id: 'arn' };
-    return { key: customerOf(number), value: JSON.stringify(value) };
+    return { key: this.#customerOf(number), value: JSON.stringify(value) };
   }
-}
 
-function customerOf(number: number): string {
-  return `c${String(number % CUSTOMERS)}`;
+  #customerOf(number: number): string {
+    return this.name(number) ?? `c${String(number % CUSTOMERS)}`;
+  }
 }

@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 import { ShopFloor } from '../../src/app/demo/shop-floor.ts';
 import { systemClock } from '../../src/edges/system/clock.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
-import { createShops, type Shops } from '../../src/sandbox/shops.ts';
+import { type Shops } from '../../src/sandbox/shops.ts';
 import { type HealthReport } from '../../src/telemetry/ports.ts';
 import { type ChaosArguments, MOST_CONNECTORS } from './arguments.ts';
 import { type Stroke } from './chronicle.ts';
@@ -17,6 +17,9 @@ import { probe } from './probe.ts';
 import { type Evidence, type Gap, reckon, type Reckoned } from './reckoning.ts';
 import { readTopics } from './reader.ts';
 import { recoveriesOf, type Recovery } from './recoveries.ts';
+import { delaysOf, goodOnly, type GoodDelays, memoryRiseOf, type OddEnds, oddEndsOf } from './hostile.ts';
+import { isOdd } from './odd-kinds.ts';
+import { isOddRun, openOdd, shopsOf } from './odd-traffic.ts';
 import { Sampler, type SamplerParts, type Sample } from './sampler.ts';
 import { planOf, type Scenario } from './schedule.ts';
 import { type Freeze, type LifeEnd, type Sighting, type TopicContents } from './sightings.ts';
@@ -28,6 +31,8 @@ import { type StuckRound, stuckRoundOf } from './stuck.ts';
 export interface CampaignOptions extends Omit<ChaosArguments, 'json' | 'page'> {
   readonly registryUrl: string | null;
   readonly say: (line: string) => void;
+  /** `hostile` without odd records and odd answers: what it is compared with. */
+  readonly isQuiet?: boolean;
   /** Aborted: no further faults; what was begun is ended and reckoned. */
   readonly signal: AbortSignal;
 }
@@ -41,6 +46,12 @@ export interface Outcome {
   /** The beginning of the traffic, its end, and the end of the whole; `performance.now()`. */
   readonly span: { readonly startedMs: number; readonly calmMs: number; readonly endMs: number };
   readonly found: Reckoned;
+  readonly delays: GoodDelays;
+  readonly odd: OddEnds;
+  /** The same run without odd records: how long its records took; null: there was none, or it did not come through. */
+  readonly without: GoodDelays | null;
+  /** What connectors had more of in the second half of the traffic, bytes. */
+  readonly memoryRise: number;
   readonly mail: MailFound;
   /** Forged webhooks that were answered 401. */
   readonly forgedRefused: number;
@@ -90,6 +101,8 @@ const UNSTICK_LIMIT_MS = 60_000;
 /** Where the service or its login was ill: logins are 60 s apart at worst, and waits for a next attempt 31 s. */
 const HEAL_LIMIT_MS = 100_000;
 const ILL: ReadonlySet<Scenario> = new Set(['service', 'all', 'reviews', 'network', 'erased', 'slice', 'soak']);
+/** Every odd record has ended by then. */
+const ODD_LIMIT_MS = 300_000;
 /** What is late is waited for all the same: it is not lost. */
 const PATIENCE_MS = 240_000;
 /** Where all is committed and nothing has moved for so long, what is missing will not come. */
@@ -100,7 +113,6 @@ const HURRY_MS = 4000;
 const SAMPLE_MS = 1000;
 /** Beside the floods. */
 const REVIEWS_PER_SECOND = 5;
-const CUSTOMERS = 1000;
 /** Of each topic; few where much has to finish in one. */
 const PARTITIONS = 12;
 const PARTITIONS_STUCK = 2;
@@ -115,6 +127,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Outcome> {
       ...options,
       partitions: partitionsOf(options),
       connectors: MOST_CONNECTORS,
+      isHostile: options.scenario === 'hostile',
       opened,
     });
     return await play(stage, options);
@@ -128,24 +141,28 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   const { say, signal, seed, minutes } = options;
   const plan = planOf({ ...options, forMs: minutes * 60_000 });
   for (let connector = 1; connector <= plan.connectors; connector += 1) await fleet.start(connector);
-  const shops = createShops({ seed, customers: CUSTOMERS });
+  const shops = shopsOf(options);
   const floor = openShops(stage, options, shops);
   const startedMs = performance.now();
   const partitionOf = partitioner(partitionsOf(options));
   const nemesis = new Nemesis({ ...stage, ...options, connectors: MOST_CONNECTORS, partitionOf, startedMs });
+  const isCalm = (): boolean => nemesis.chronicle.strokes.every(({ toMs }) => toMs !== null);
+  const odd = isOddRun(options) ? openOdd({ ...options, config, partitions: partitionsOf(options), isCalm }) : null;
   const sampler = new Sampler({ ...samplerParts(stage), everyMs: SAMPLE_MS });
   say(`The traffic begins: ${String(plan.steps.length)} faults to come, seed ${String(seed)}.`);
   const trickle = mail.flood(REVIEWS_PER_SECOND, plan.endMs, { forged: false });
   await nemesis.follow(plan.steps);
   await sleep(Math.max(0, startedMs + plan.endMs - performance.now()), undefined, { signal }).catch(() => undefined);
   floor.close();
+  await odd?.close();
   const calmMs = performance.now();
   if (signal.aborted) mail.close();
   await trickle;
   say('The faults have ended and the shops are closed; waiting for what is on its way.');
   const settleLimitMs = settleLimitOf(options);
   const partitions = 2 * (partitionsOf(options) + nemesis.grownBy);
-  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs + PATIENCE_MS, partitions });
+  const patienceMs = options.scenario === 'hostile' ? 0 : PATIENCE_MS;
+  const settledMs = await settle(stage, floor, { limitMs: settleLimitMs + patienceMs, partitions });
   say(settledMs === null ? 'It is not through.' : `Everything is through after ${String(settledMs)} ms.`);
   const probed = settledMs === null ? null : await probe(stage, { shops, mail });
   if (probed !== null) say(`The probe went through after ${String(probed.tookMs)} ms.`);
@@ -156,15 +173,20 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   const evidence = await gather(stage, floor);
   const { topics, sightings } = evidence;
   const windowMs = config.commitIntervalMs + COMMIT_ANSWER_MS;
-  const found = reckon(evidence);
+  const found = reckon(goodOnly(evidence));
+  const span = { startedMs, calmMs, endMs: performance.now() };
   const repeats = found.repeats.filter(({ isRetry }) => !isRetry);
   const output = await fleet.output();
   return {
-    deeds: nemesis.deeds,
-    required: requiredOf(options.scenario, plan),
+    deeds: { ...nemesis.deeds, ...odd?.deeds(topics) },
+    required: options.isQuiet === true ? [] : requiredOf(options.scenario, plan),
     strokes: nemesis.chronicle.strokes,
-    span: { startedMs, calmMs, endMs: performance.now() },
+    span,
     found,
+    delays: delaysOf(evidence, performance.timeOrigin),
+    odd: oddEndsOf(evidence),
+    without: null,
+    memoryRise: memoryRiseOf(fleet.vitals, span),
     mail: reckonMail(mail.letters, topics),
     forgedRefused: mail.letters.filter(({ isForged, answers }) => isForged && answers.includes(401)).length,
     logins: { atOnce: loginsAtOnce(witness.logins), mostAMinute: mostLoginsAMinute(witness.logins) },
@@ -267,6 +289,7 @@ function partitionsOf({ scenario }: CampaignOptions): number {
 }
 
 function settleLimitOf({ scenario, sessionMs }: CampaignOptions): number {
+  if (scenario === 'hostile') return ODD_LIMIT_MS;
   const moreMs = scenario === 'stuck' ? UNSTICK_LIMIT_MS : 0;
   return SETTLE_LIMIT_MS + 2 * sessionMs + moreMs + (ILL.has(scenario) ? HEAL_LIMIT_MS : 0);
 }
@@ -297,9 +320,11 @@ async function settle(
 ): Promise<number | null> {
   const beganMs = performance.now();
   const erased = new Set(eraser.erased.map(({ transId }) => transId));
+  // Whether odd ones have ended is known by what is committed.
   const openOnes = (): number =>
     mail.open +
     [...floor.payments].filter(([transId, status]) => {
+      if (isOdd(transId)) return false;
       const seen = service.ledger().transaction(transId);
       const isScored = erased.has(transId) || (seen !== null && seen.scored > 0);
       return !isScored || (status !== null && (seen === null || seen.updateCount === 0));

@@ -1,5 +1,6 @@
 import { type Outcome } from './campaign.ts';
 import { type Stroke } from './chronicle.ts';
+import { longerBy, MOST_DELAY_MS } from './hostile.ts';
 import { broken, killBound, type Repeat, repeatsAfter, saidBound } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
 import { type LifeEnd } from './sightings.ts';
@@ -44,7 +45,7 @@ const RECKONED: Readonly<Record<string, string>> = {
   notScored: 'every payment was scored',
   notReported: 'every status was reported',
   notPublished: 'every payment has a score record',
-  letters: 'no dead letter: nothing here deserves one',
+  letters: 'no dead letter of a record that deserves none',
   unreportedGaps: 'what was deleted before it was read was said to be missing',
   overlaps: 'a customer’s payments are at the service one at a time',
   twoOwners: 'no two processes at one customer or status at once',
@@ -88,6 +89,7 @@ export function checksOf(scenario: Scenario, outcome: Outcome): readonly Check[]
       settledMs !== null && outcome.probeMs === null ? 1 : 0,
     ),
     check('lagAtEnd', 'then everything is committed', outcome.probeMs === null ? 0 : (outcome.lagAtEnd ?? Infinity)),
+    ...(scenario === 'hostile' ? hostileChecks(outcome) : []),
     check('notLive', '/livez is 200 whatever is ill', outcome.notLive),
     check('peakBytes', 'memory of one process', outcome.peakBytes, MOST_BYTES),
     check(
@@ -102,6 +104,25 @@ export function checksOf(scenario: Scenario, outcome: Outcome): readonly Check[]
     check('uncleanStops', 'SIGTERM ends with exit code 0', deeds['uncleanStops'] ?? 0),
     check('failedReplays', 'a replay ends with exit code 0', deeds['failedReplays'] ?? 0),
     ...happenings(scenario, outcome),
+  ];
+}
+
+/** What the caches of a process may take more, while it is at work. */
+const MOST_RISE_BYTES = 96 * 1_048_576;
+
+function hostileChecks({ odd, delays, without, memoryRise }: Outcome): readonly Check[] {
+  const open = Object.values(odd.open).reduce((sum, count) => sum + count, 0);
+  return [
+    check('oddOpen', 'every odd record has ended', open),
+    check('abortedAsked', 'nobody is asked about what was aborted', odd.abortedAsked),
+    check(
+      'delayPayments',
+      'good payments are not late beside odd ones, ms',
+      longerBy('payments', delays, without),
+      MOST_DELAY_MS,
+    ),
+    check('delayStatuses', 'nor good statuses, ms', longerBy('statuses', delays, without), MOST_DELAY_MS),
+    check('memoryRise', 'memory stays where it was, bytes', Math.max(0, Math.round(memoryRise)), MOST_RISE_BYTES),
   ];
 }
 

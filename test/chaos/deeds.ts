@@ -28,6 +28,7 @@ const ALSO: Partial<Record<Scenario, readonly string[]>> = {
   broker: ['nodeKills', 'leaderMoves'],
   freeze: ['freezes'],
   stuck: ['kills', 'killsInFlight', 'stuckKills'],
+  hostile: ['kills', 'oddPayments', 'oddRecords', 'abortedTransactions'],
 };
 
 /** What must have happened when a plan was followed: each kind of act at least once. */

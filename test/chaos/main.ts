@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
 import { type ChaosArguments, readArguments, readSeriesArguments } from './arguments.ts';
-import { type Outcome, runCampaign } from './campaign.ts';
+import { type Outcome } from './campaign.ts';
+import { runScenario } from './hostile-campaign.ts';
 import { reportPage } from './page.ts';
 import { reportLines, reportOf } from './report.ts';
 import { runSeries } from './run-series.ts';
@@ -24,7 +25,7 @@ if (typeof options === 'string') {
     });
   }
   say(`Scenario ${options.scenario}, seed ${String(options.seed)}, session ${String(options.sessionMs)} ms.`);
-  const outcome = await runCampaign({ ...options, registryUrl: null, say, signal: stop.signal });
+  const outcome = await runScenario({ ...options, registryUrl: null, say, signal: stop.signal });
   const report = reportOf(options.scenario, outcome);
   for (const line of reportLines(report)) say(line);
   if (options.json !== null) {

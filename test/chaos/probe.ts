@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Shops } from '../../src/sandbox/shops.ts';
 import { type Mail } from './mail.ts';
+import { isOdd } from './odd-kinds.ts';
 import { type Stage } from './stage.ts';
 
 /** After the faults, a fresh payment, its status and a webhook go through within this. */
@@ -13,7 +14,9 @@ export async function probe(
   { shops, mail }: { readonly shops: Shops; readonly mail: Mail },
 ): Promise<{ readonly tookMs: number | null; readonly transId: string; readonly isWritten: boolean }> {
   const beganMs = performance.now();
-  const { key, created, authorized, transId } = shops.payment(Date.now());
+  let payment = shops.payment(Date.now());
+  while (isOdd(payment.transId)) payment = shops.payment(Date.now());
+  const { key, created, authorized, transId } = payment;
   const { created: topic, authorized: statuses } = config.topics;
   const write = async (to: string, value: object): Promise<boolean> => {
     const record = { topic: to, key: Buffer.from(key), value: Buffer.from(JSON.stringify(value)), headers: {} };

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type EachBatchPayload, Kafka, logLevel } from 'kafkajs';
 import { type Config } from '../../src/config/config.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Logged, type TopicContents } from './sightings.ts';
+import { useOwnCodecs } from './odd-records.ts';
+import { type DeadLetter, type Logged, type Place, type TopicContents } from './sightings.ts';
 
 const READ_LIMIT_MS = 120_000;
 
@@ -11,12 +12,37 @@ type Each = (payload: EachBatchPayload) => void;
 const inOrder = (a: Logged, b: Logged): number => a.offset - b.offset;
 
 const keep =
-  (to: Logged[]): Each =>
+  (to: Logged[], unreadable: Place[] = []): Each =>
+  ({ batch: { topic, partition, messages } }) => {
+    for (const { key, value, offset, timestamp } of messages) {
+      const at = { topic, partition, offset: Number(offset) };
+      const transId = transIdIn(value);
+      if (transId === null) unreadable.push(at);
+      else to.push({ ...at, timestampMs: Number(timestamp), key: String(key), transId });
+    }
+  };
+
+function transIdIn(value: Buffer | null): string | null {
+  try {
+    const { trans_id: transId } = JSON.parse(String(value)) as { trans_id?: unknown };
+    return typeof transId === 'string' ? transId : null;
+  } catch {
+    return null;
+  }
+}
+
+const keepLetters =
+  (to: DeadLetter[]): Each =>
   ({ batch }) => {
-    for (const { key, value, offset, timestamp } of batch.messages) {
-      const { trans_id: transId } = JSON.parse(String(value)) as { trans_id: string };
-      const at = { partition: batch.partition, offset: Number(offset), timestampMs: Number(timestamp) };
-      to.push({ ...at, key: String(key), transId });
+    for (const { headers = {}, timestamp } of batch.messages) {
+      const text = (name: string): string => String(headers[`dlq.${name}`]);
+      to.push({
+        topic: text('source.topic'),
+        partition: Number(text('source.partition')),
+        offset: Number(text('source.offset')),
+        reason: text('reason'),
+        timestampMs: Number(timestamp),
+      });
     }
   };
 
@@ -27,17 +53,21 @@ export async function readTopic(config: Config, topic: string): Promise<readonly
   return records.sort(inOrder);
 }
 
-/** Everything that is in the topics now, as any other service would read it. */
+/** Everything that is in the topics now, what was written in a transaction that was aborted, too. */
 export async function readTopics(config: Config): Promise<TopicContents> {
   const { created, authorized, scores, reviews, deadLetterSuffix } = config.topics;
   const [scored, reviewed] = [new Set<string>(), new Set<string>()];
-  const contents = { created: [] as Logged[], authorized: [] as Logged[], letters: 0, reviewRecords: 0 };
-  const letters: Each = ({ batch }) => {
-    contents.letters += batch.messages.length;
+  const contents = {
+    created: [] as Logged[],
+    authorized: [] as Logged[],
+    unreadable: [] as Place[],
+    letters: [] as DeadLetter[],
+    reviewRecords: 0,
   };
+  const letters = keepLetters(contents.letters);
   const topics: Record<string, Each> = {
-    [created]: keep(contents.created),
-    [authorized]: keep(contents.authorized),
+    [created]: keep(contents.created, contents.unreadable),
+    [authorized]: keep(contents.authorized, contents.unreadable),
     [`${created}${deadLetterSuffix}`]: letters,
     [`${authorized}${deadLetterSuffix}`]: letters,
     [`${reviews}${deadLetterSuffix}`]: letters,
@@ -55,10 +85,11 @@ export async function readTopics(config: Config): Promise<TopicContents> {
 }
 
 async function readAll(brokers: readonly string[], topics: Readonly<Record<string, Each>>): Promise<void> {
+  useOwnCodecs();
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
   const names = Object.keys(topics);
   const left = await endsOf(kafka, names);
-  const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 });
+  const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100, readUncommitted: true });
   await consumer.connect();
   try {
     await consumer.subscribe({ topics: names, fromBeginning: true });

@@ -1,5 +1,5 @@
 import { REPLAYER } from './fleet.ts';
-import { type Freeze, type LifeEnd, type Logged, type Sighting, type TopicContents } from './sightings.ts';
+import { type Freeze, isSuccess, type LifeEnd, type Logged, type Sighting, type TopicContents } from './sightings.ts';
 
 /** What is compared: what Kafka holds, what was asked of the service, and what befell the connectors. */
 export interface Evidence {
@@ -30,10 +30,10 @@ export interface Repeat {
   /** Who asked before, and who asked again. */
   readonly first: string;
   readonly again: string;
-  /** Null: not answered with 200. */
+  /** Null: not answered with success. */
   readonly firstEndedMs: number | null;
   readonly atMs: number;
-  /** The same life again, after an attempt that came to no answer: a retry, not a record read twice. */
+  /** After an attempt that was refused, or the same life again after one that came to no answer: a retry, not a record read twice. */
   readonly isRetry: boolean;
 }
 
@@ -118,7 +118,7 @@ export function reckon({ topics, acknowledged, sightings: all, freezes, sessionM
     notScored: count(created.keys(), (id) => !isAnswered(scoresById.get(id)) && !gone.has(id)),
     notReported: count(authorized.keys(), (id) => !isAnswered(updatesById.get(id))),
     notPublished: count(created.keys(), (id) => !topics.scored.has(id) && !gone.has(id)),
-    letters: topics.letters,
+    letters: topics.letters.length,
     unreportedGaps: count(topics.erased, (record) => gone.has(record.transId) && !isIn(gaps, record)),
     ...met,
     disorders: disordersOf(byKey.values(), created),
@@ -184,7 +184,7 @@ function isIn(gaps: readonly Gap[], { partition, offset }: Logged): boolean {
 }
 
 function isAnswered(sightings: readonly Sighting[] | undefined): boolean {
-  return sightings?.some(({ status }) => status === 200) === true;
+  return sightings?.some(({ status }) => isSuccess(status)) === true;
 }
 
 /** Requests that came while another one of the same group was open. A retry of the same id by the same life is none. */
@@ -214,10 +214,13 @@ function meetings(groups: Iterable<readonly Sighting[]>): Pick<Reckoned, 'overla
  * other, so this one was over to whoever made it; what it had written came later, or the end of its connection did.
  */
 function isGhost(given: Sighting, other: Sighting, group: readonly Sighting[]): boolean {
-  if (given.status === 200) return false;
+  if (isSuccess(given.status)) return false;
   return group.some(
     ({ transId, owner, status, endedMs }) =>
-      transId === given.transId && owner === given.owner && status === 200 && (endedMs ?? Infinity) <= other.startedMs,
+      transId === given.transId &&
+      owner === given.owner &&
+      isSuccess(status) &&
+      (endedMs ?? Infinity) <= other.startedMs,
   );
 }
 
@@ -274,13 +277,13 @@ function* repeatsOf(
     for (const [index, now] of sightings.entries()) {
       const before = sightings[index - 1];
       if (index < due || before === undefined) continue;
-      const isRetry = before.owner === now.owner && before.status !== 200;
+      const isRetry = !isSuccess(before.status) && (before.owner === now.owner || before.status !== null);
       yield {
         kind: now.kind,
         transId,
         first: before.owner,
         again: now.owner,
-        firstEndedMs: before.status === 200 ? before.endedMs : null,
+        firstEndedMs: isSuccess(before.status) ? before.endedMs : null,
         atMs: now.startedMs,
         isRetry,
       };

@@ -1,5 +1,6 @@
 import { type Outcome } from './campaign.ts';
 import { type Check, checksOf, explainedBy, type KillRound, killRounds, takeovers } from './checks.ts';
+import { type Delays, type GoodDelays } from './hostile.ts';
 import { type Lateness, type Meeting } from './reckoning.ts';
 import { type Scenario } from './schedule.ts';
 import { type Slope, slopeLines } from './slopes.ts';
@@ -69,6 +70,7 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
       retries: found.repeats.length - read.length,
       refusedWrites: outcome.refused,
       takeovers: takeovers(outcome),
+      ...delayFigures(outcome),
       longestStallMs: Math.round(stalls.longestStallMs),
       longestWaitMs: Math.round(stalls.longestWaitMs),
       peakMegabytes: Math.round(outcome.peakBytes / 1_048_576),
@@ -83,6 +85,29 @@ export function reportOf(scenario: Scenario, outcome: Outcome): Report {
     stuckRounds,
     elsewhere: tally(elsewhere.map(({ kind, first, again }) => `${kind} ${first} then ${again}`)),
     events: eventsOf(outcome),
+  };
+}
+
+function named(name: string, of: GoodDelays | null): readonly (readonly [string, number])[] {
+  return Object.entries(of ?? {}).flatMap(([kind, { p50, p90, p99 }]: [string, Delays]) =>
+    Object.entries({ p50, p90, p99 }).map(
+      ([quantile, ms]) => [`${kind}${name} ${quantile} ms`, Math.round(ms)] as const,
+    ),
+  );
+}
+
+function delayFigures({ delays, without, odd, memoryRise }: Outcome): Record<string, number> {
+  return {
+    ...Object.fromEntries([...named('', delays), ...named('Without', without)]),
+    ...(without === null
+      ? {}
+      : {
+          oddRecordsInTopics: odd.records,
+          oddDeadLetters: odd.deadLetters,
+          oddSlowestMs: odd.slowestMs,
+          memoryRiseMegabytes: Math.round(memoryRise / 1_048_576),
+          ...Object.fromEntries(Object.entries(odd.open).map(([kind, count]) => [`odd open: ${kind}`, count])),
+        }),
   };
 }
 

@@ -23,9 +23,11 @@ export const MEANINGS = {
   registry: 'the registry is away while connectors start',
   replay: 'replays beside live traffic, connectors killed meanwhile',
   grown: 'both topics get more partitions under load',
+  hostile:
+    'odd answers and odd records among good ones, while connectors and nodes are killed; then compared with the same run without them',
   erased: 'records are deleted before they were read',
   mirrored: 'the commits of the group get the maps of another cluster beside them',
-  all: 'everything but stuck, grown, erased and mirrored, one about every session + 4 s',
+  all: 'everything but stuck, grown, hostile, erased and mirrored, one about every session + 4 s',
   brief: 'restart, kill, broker kill and freeze within 22 s',
   slice: 'SIGTERM, kill -9, SIGSTOP, wires cut and silent, an ill service and a flood of webhooks within 28 s',
 } as const;
@@ -80,6 +82,7 @@ const MIXES: Partial<
   cramped: { of: ['cramp', 'cramp', 'kill'], everyMs: (sessionMs) => 8000 + sessionMs },
   roll: { of: ['roll', 'coordinator', 'roll', 'node'], everyMs: (sessionMs) => 9000 + 2 * sessionMs },
   registry: { of: ['registry', 'kill'], everyMs: (sessionMs) => 6000 + sessionMs },
+  hostile: { of: ['kill', 'kill', 'restart', 'freeze', 'node'], everyMs: (sessionMs) => 14_000 + sessionMs },
   replay: { of: ['replay', 'kill', 'restart'], everyMs: (sessionMs) => 6000 + sessionMs },
   soak: { of: ['wire', 'wire', 'node', 'ill', 'flood', 'coordinator'], everyMs: (sessionMs) => 4000 + 2 * sessionMs },
   all: {

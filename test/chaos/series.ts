@@ -33,6 +33,7 @@ export const SERIES: readonly SeriesRun[] = [
   { ...usual, scenario: 'roll', minutes: 2.5, seed: 213 },
   { ...usual, scenario: 'clock', minutes: 1.5, seed: 214 },
   { ...usual, scenario: 'registry', minutes: 1.5, seed: 215 },
+  { ...usual, scenario: 'hostile', minutes: 5, seed: 220, rate: 100 },
   { ...usual, scenario: 'erased', minutes: 1, seed: 216 },
   { ...usual, scenario: 'mirrored', minutes: 1, seed: 217 },
   { ...usual, scenario: 'stuck', minutes: 3, seed: 218, connectors: 2, rate: 250 },
@@ -41,6 +42,12 @@ export const SERIES: readonly SeriesRun[] = [
 
 /** Nodes, a registry, topics and processes before a run; settling, reading and reckoning after it. */
 const AROUND_MINUTES = 2;
+
+/** How long a run takes, its end included. */
+function minutesOf({ scenario, minutes }: SeriesRun): number {
+  // One with odd records, up to two without, and what it takes for every odd one to end.
+  return scenario === 'hostile' ? 3 * (minutes + AROUND_MINUTES) + 5 : minutes + AROUND_MINUTES;
+}
 
 /** How a run is called, its files too. */
 export function nameOfRun({ scenario, seed }: SeriesRun): string {
@@ -59,5 +66,5 @@ export function nextRun(
   runs: readonly SeriesRun[],
   { done, leftMinutes }: { readonly done: ReadonlySet<string>; readonly leftMinutes: number },
 ): SeriesRun | null {
-  return runs.find((run) => !done.has(nameOfRun(run)) && run.minutes + AROUND_MINUTES <= leftMinutes) ?? null;
+  return runs.find((run) => !done.has(nameOfRun(run)) && minutesOf(run) <= leftMinutes) ?? null;
 }

@@ -36,9 +36,7 @@ export interface Letter {
 }
 
 /** A record that is in a topic. Times: milliseconds since 1970. */
-export interface Logged {
-  readonly partition: number;
-  readonly offset: number;
+export interface Logged extends Place {
   readonly key: string;
   readonly transId: string;
   readonly timestampMs: number;
@@ -54,8 +52,29 @@ export interface TopicContents {
   readonly reviewRecords: number;
   /** Records that were deleted before the end, by topic, partition and offset; no longer in the topics above. */
   readonly erased: readonly Logged[];
-  /** Letters in any dead-letter topic. */
-  readonly letters: number;
+  /** Those of payments and statuses that have no trans_id that can be read. */
+  readonly unreadable: readonly Place[];
+  /** What is in any dead-letter topic. */
+  readonly letters: readonly DeadLetter[];
+}
+
+/** Where a record is, or was. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** A dead letter, by the record that it stands for; of a webhook the topic is `webhook`. */
+export interface DeadLetter extends Place {
+  readonly reason: string;
+  /** When it was written; milliseconds since 1970. */
+  readonly timestampMs: number;
+}
+
+/** Whether an answer with this status is one of success. */
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
 
 /** What a connector said a kill -9 would repeat at most. */

@@ -19,6 +19,7 @@ import { Fleet } from './fleet.ts';
 import { isNoAnswer } from './ills.ts';
 import { Links } from './links.ts';
 import { Mail } from './mail.ts';
+import { isRefusedWith200, oddKindRules } from './odd-kinds.ts';
 import { StuckPayment } from './stuck.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { Witness } from './witness.ts';
@@ -32,6 +33,8 @@ export interface StageOptions {
   /** The most connectors there can be. */
   readonly connectors: number;
   readonly bug: BugName | null;
+  /** The service gives odd ids their answers, and dead letters come soon. */
+  readonly isHostile: boolean;
   /** The folder of another version; null: none. */
   readonly other: string | null;
   /** A registry that runs already; null: one is started. */
@@ -90,8 +93,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return started;
     }),
   ]);
-  service.faults.set({ latencyMs });
-  witness.isSpoilt = (kind) => isNoAnswer(service.faults.get().answer, kind);
+  service.faults.set({ latencyMs, rules: options.isHostile ? oddKindRules(latencyMs) : [] });
+  witness.isSpoilt = (kind, transIds) => isNoAnswer(service.faults.get().answer, kind) || isRefusedWith200(transIds);
   const stuck = new StuckPayment(service.faults);
   witness.onPayment = (sighting) => {
     stuck.meet(sighting);
@@ -187,7 +190,7 @@ export function silent(): void {
 }
 
 function environment(
-  { sessionMs }: StageOptions,
+  { sessionMs, isHostile }: StageOptions,
   parts: { readonly brokers: readonly string[]; readonly registryUrl: string; readonly service: ScreeningService },
 ): Readonly<Record<string, string>> {
   const { brokers, registryUrl, service } = parts;
@@ -204,5 +207,6 @@ function environment(
     SERVICE_BASE_URL: service.baseUrl,
     SERVICE_USERNAME: service.user,
     SERVICE_PASSWORD: service.password,
+    ...(isHostile ? { SCORING_REFUSE_AFTER_MS: '5000' } : {}),
   };
 }

@@ -18,7 +18,7 @@ export class Witness {
   readonly #sightings: Draft[] = [];
   readonly #logins: LoginDraft[] = [];
   /** Whether what is answered now is no good answer, whatever its status. */
-  isSpoilt: (kind: Sighting['kind']) => boolean = () => false;
+  isSpoilt: (kind: Sighting['kind'], transIds: readonly string[]) => boolean = () => false;
   /** Told of each payment in the same breath in which the service reads it. */
   onPayment: (sighting: Sighting) => void = () => undefined;
   readonly #onStart = (message: unknown): void => {
@@ -64,7 +64,10 @@ export class Witness {
     request.once('end', () => {
       const drafts = draftsOf({ kind, owner, body: Buffer.concat(chunks), startedMs: performance.now() });
       this.#sightings.push(...drafts);
-      const isSpoilt = this.isSpoilt(kind);
+      const isSpoilt = this.isSpoilt(
+        kind,
+        drafts.map(({ transId }) => transId),
+      );
       if (kind === 'score') for (const draft of drafts) this.onPayment(draft);
       const end = (status: number | null): void => {
         const endedMs = performance.now();

@@ -155,18 +155,6 @@ describe('a source kafkajs, disturbed as only a cluster can,', () => {
     await world.close();
   });
 
-  test('starts anew where reading was beyond the end of the log', async () => {
-    const topic = await world.createTopic(1);
-    await world.append(topic, 0, numbered(3));
-    const { source, recorder } = await members.reader(randomUUID(), [topic]);
-    recorder.onAssigned = (partitions) => {
-      for (const at of partitions) source.seek(at, recorder.assignments.length === 1 ? 50n : at.low);
-      source.resume(partitions);
-    };
-    await world.until(() => recorder.values.length === 3);
-    expect(recorder.assignments[1]?.[0]).toMatchObject({ committed: 50n, low: 0n, high: 3n });
-  });
-
   test('begins by itself when a missing topic is created', async () => {
     const topic = `late-${randomUUID()}`;
     const { recorder } = await members.reader(randomUUID(), [topic]);

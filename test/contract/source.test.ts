@@ -135,6 +135,17 @@ describe.each(worlds)('a source %s', (_name, make) => {
     expect(second.recorder.values).toEqual(numbered(2, 6));
   });
 
+  test('commits before anything has been read', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(3));
+    const { source, recorder } = await member(groupId, [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    await source.commit([{ ...at, offset: 2n, metadata: 'map' }]);
+    expect(await world.committed(groupId, at)).toEqual({ offset: 2n, metadata: 'map' });
+  });
+
   test('passes the barrier before a second member joins, then they own different partitions of both topics', async () => {
     const groupId = randomUUID();
     const topics = [await world.createTopic(4), await world.createTopic(4)];
@@ -195,6 +206,58 @@ describe.each(worlds)('a source %s', (_name, make) => {
     await world.until(() => recorder.values.includes('after'));
     expect(recorder.assignments[1]?.[0]?.committed).toBe(3n);
     expect(recorder.losses).toBe(1);
+  });
+
+  test('hands over all that it has read before it says that the log does not hold what comes next, and disturbs nothing else', async () => {
+    const topic = await world.createTopic(2);
+    const [at, other]: TopicPartition[] = [0, 1].map((partition) => ({ topic, partition }));
+    if (at === undefined || other === undefined) throw new Error('two partitions');
+    const groupId = randomUUID();
+    await world.append(topic, 0, numbered(1000));
+    const { source, recorder } = await reader(groupId, [topic]);
+    recorder.onRecords = ({ partition }) => {
+      if (partition === 0) source.pause([at]);
+    };
+    await world.until(() => recorder.values.length > 0);
+    await source.commit([{ ...at, offset: 1n, metadata: 'map' }]);
+    await world.append(topic, 0, numbered(10, 1000));
+    await world.expire(topic, 0, 1005n);
+    recorder.onRecords = () => undefined;
+    source.resume([at]);
+    await world.until(() => recorder.ranges.length === 1);
+    const read = recorder.received.map(({ offset }) => Number(offset));
+    expect(recorder.ranges).toEqual([{ ...at, low: 1005n, high: 1010n, after: read.length }]);
+    expect(read).toEqual(numbered(read.length).map(Number));
+    // Nothing more of it comes before a seek, and all of the other.
+    await world.append(topic, 1, numbered(3));
+    await world.until(() => recorder.values.length === read.length + 3);
+    await world.linger();
+    expect([recorder.values.length, recorder.ranges.length]).toEqual([read.length + 3, 1]);
+    source.seek(at, 1005n);
+    await world.until(() => recorder.values.length === read.length + 8);
+    expect(recorder.values.slice(-5)).toEqual(numbered(5, 1005));
+    expect([recorder.losses, recorder.barriers, recorder.assignments.length]).toEqual([0, 1, 1]);
+    expect(await world.committed(groupId, at)).toEqual({ offset: 1n, metadata: 'map' });
+  });
+
+  test('says what the log holds where reading is to begin below or beyond it, each time anew', async () => {
+    const topic = await world.createTopic(1);
+    const at: TopicPartition = { topic, partition: 0 };
+    await world.append(topic, 0, numbered(10));
+    await world.expire(topic, 0, 5n);
+    const { source, recorder } = await member(randomUUID(), [topic]);
+    await world.until(() => recorder.assignments.length === 1);
+    source.seek(at, 2n);
+    source.resume([at]);
+    await world.until(() => recorder.ranges.length === 1);
+    source.seek(at, 50n);
+    await world.until(() => recorder.ranges.length === 2);
+    const range = { ...at, low: 5n, high: 10n, after: 0 };
+    expect(recorder.ranges).toEqual([range, range]);
+    source.seek(at, 5n);
+    await world.until(() => recorder.values.length === 5);
+    expect(recorder.values).toEqual(numbered(5, 5));
+    expect([recorder.losses, recorder.assignments.length]).toEqual([0, 1]);
   });
 
   test('leaves the group at once when it stops', async () => {
@@ -276,25 +339,5 @@ describe('a source kafkajs', () => {
     expect(recorder.values).toEqual(numbered(1010));
     expect(isContiguous(recorder)).toBe(true);
     expect(recorder.losses).toBe(0);
-  });
-
-  test('starts anew where the log does not hold the offset any more, and says where reading was', async () => {
-    const topic = await world.createTopic(1);
-    await world.append(topic, 0, numbered(10));
-    await world.expire(topic, 0, 5n);
-    const recorder = new Recorder();
-    const source = world.source(randomUUID(), [topic]);
-    recorder.onAssigned = (partitions) => {
-      // The first time below the log's start, as when it moves while a record waits.
-      for (const at of partitions) source.seek(at, recorder.assignments.length === 1 ? 2n : at.low);
-      source.resume(partitions);
-    };
-    await source.start(recorder);
-    await world.until(() => recorder.values.length === 5);
-    await source.stop();
-    expect(recorder.losses).toBe(1);
-    expect(recorder.assignments[1]?.[0]).toMatchObject({ committed: 2n, low: 5n, high: 10n });
-    expect(recorder.values).toEqual(numbered(5, 5));
-    expect(world.said).toEqual(expect.arrayContaining(['source_failed', 'hold_started', 'hold_ended', 'kafka_log']));
   });
 });

@@ -10,6 +10,7 @@ import { systemClock, systemDraw } from '../../src/edges/system/clock.ts';
 import { assignUnits } from '../../src/engine/assignment.ts';
 import {
   type AssignedPartition,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -18,6 +19,10 @@ import {
 import { type Emit, type EventName } from '../../src/kernel/emit.ts';
 import { InMemoryBroker } from '../support/in-memory-broker.ts';
 import { InMemorySource } from '../support/in-memory-source.ts';
+
+const MIB = 1024 * 1024;
+/** As RECORD_MAX_BYTES and BATCH_MAX_BYTES are, unless set. */
+const LIMITS = { recordMaxBytes: MIB, batchMaxBytes: 256 * MIB };
 
 /** Everything a source has said, in order, and the places where a test may interfere. */
 export class Recorder implements SourceEvents {
@@ -31,6 +36,8 @@ export class Recorder implements SourceEvents {
     readonly assignment: number;
   }[] = [];
   readonly assignments: (readonly AssignedPartition[])[] = [];
+  /** What the source said that a log holds where it does not hold what was to be read, and how many records had come by then. */
+  readonly ranges: (TopicPartition & LogRange & { readonly after: number })[] = [];
   barriers = 0;
   losses = 0;
   onBarrier: () => Promise<void> = async () => {
@@ -38,6 +45,8 @@ export class Recorder implements SourceEvents {
   };
   onAssigned: (partitions: readonly AssignedPartition[]) => void = () => {};
   onRecords: (at: TopicPartition, records: readonly SourceRecord[]) => void = () => {};
+
+  onOutOfRange: (at: TopicPartition, log: LogRange) => void = () => {};
 
   async barrier(): Promise<void> {
     this.log.push('barrier begins');
@@ -63,6 +72,12 @@ export class Recorder implements SourceEvents {
     this.log.push('position');
   }
 
+  outOfRange(at: TopicPartition, log: LogRange): void {
+    this.log.push('outOfRange');
+    this.ranges.push({ ...at, ...log, after: this.received.length });
+    this.onOutOfRange(at, log);
+  }
+
   lost(): void {
     this.log.push('lost');
     this.losses += 1;
@@ -79,7 +94,9 @@ export class Recorder implements SourceEvents {
 }
 
 /** How a source may differ from the default. */
-export type Variant = Partial<Pick<SourceOptions, 'assignor' | 'client' | 'fence' | 'metadataMaxAgeMs' | 'onMismatch'>>;
+export type Variant = Partial<
+  Pick<SourceOptions, 'assignor' | 'client' | 'fence' | 'limits' | 'metadataMaxAgeMs' | 'onMismatch'>
+>;
 
 /** What the contract needs of a cluster, whatever stands behind it. */
 export interface World {
@@ -211,6 +228,7 @@ export async function kafkaWorld(brokers: readonly string[], replication = 1): P
       createKafkaSource({
         fence: new FenceFeed({ clock: systemClock, sessionTimeoutMs: SESSION_MS }),
         client: connect(brokers, { said, errors }).client,
+        limits: LIMITS,
         ...variant,
         groupId,
         topics,

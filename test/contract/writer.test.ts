@@ -75,6 +75,13 @@ describe('a writer', () => {
     expect(offsets(outcomes)).toEqual([0, 1, 2, 3]);
   });
 
+  test('refuses a record on which brokers end the connection, for it is more than they take in one request', async () => {
+    // Their `socket.request.max.bytes` is 100 MiB.
+    const large = { ...record('k', ''), value: Buffer.alloc(101 * 1024 * 1024) };
+    expect(await writer.write(large, 60_000)).toEqual({ do: 'refused', why: 'too_large' });
+    expect(await writer.write(record('k', 'v'), 10_000)).toMatchObject({ do: 'written' });
+  });
+
   test('refuses alone the record that a topic does not take', async () => {
     topic = anyTopic();
     const config = { 'cleanup.policy': 'compact' };

@@ -76,7 +76,7 @@ describe('the dashboard', () => {
 
   test('shows every state metric that says whether it is well', () => {
     const all = targets.map(([, { expr }]) => expr).join('\n');
-    for (const name of ['hold', 'phase', 'breaker_state', 'floodgate_state', 'oldest_uncommitted_age_seconds'])
+    for (const name of ['hold', 'phase', 'breaker_state', 'dead_letter_guard_state', 'oldest_uncommitted_age_seconds'])
       expect(all).toContain(`fraud_connector_${name}{`);
   });
 });

@@ -6,7 +6,9 @@ import { ROOT } from './prose.ts';
 
 const FILE = path.join(ROOT, 'docs/faults.md');
 const page = await faultsPage();
-const rows = page.split('\n').filter((line) => line.startsWith('| '));
+const [, payments = []] = page
+  .split(/^## /m)
+  .map((section) => section.split('\n').filter((line) => line.startsWith('| ')));
 
 describe('docs/faults.md', () => {
   test('says what the code makes of each answer', () => {
@@ -19,12 +21,20 @@ describe('docs/faults.md', () => {
       expect(new Set(table.split('\n').map((row) => row.split('|').length)).size).toBe(1);
   });
 
-  test('has letters for refusals of the record alone: 400, 413, 422, and 409 after an attempt that may have been carried out', () => {
-    const lettered = rows.filter((row) => row.includes('letter `status_') || row.includes('`ambiguous_then_refused`'));
-    expect(new Set(lettered.map((row) => row.split(' | ')[0]))).toEqual(new Set(['| 400', '| 409', '| 413', '| 422']));
+  test('has dead letters at a single answer for 400, 413 and 422 alone, and a 409 ends a payment without one', () => {
+    const lettered = payments.filter((row) => row.includes('letter `'));
+    expect(lettered.map((row) => row.split(' | ')[0])).toEqual(['| 400, 422', '| 413']);
+    const skipped = payments.filter((row) => row.includes('skipped `already_scored`'));
+    expect(skipped.map((row) => row.split(' | ')[0])).toEqual(['| 409']);
   });
 
-  test('takes nothing for a score but a 200 with an object', () => {
-    expect(rows.filter((row) => row.includes(' | scored |')).map((row) => row.split(' | ')[0])).toEqual(['| 200']);
+  test('takes nothing for a score but a 2xx with an object', () => {
+    const scored = payments.filter((row) => row.includes(' | scored |'));
+    expect(scored.map((row) => row.split(' | ')[0])).toEqual(['| 200 to 299']);
+  });
+
+  test('counts every failure against a payment but 429', () => {
+    const free = payments.filter((row) => row.includes('waits: ') && !row.includes('; counts'));
+    expect(free.map((row) => row.split(' | ')[0])).toEqual(['| 429']);
   });
 });

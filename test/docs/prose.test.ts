@@ -30,6 +30,8 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'UPDATE_DOCS',
   // Refused, not ignored.
   'KAFKA_TLS_KEY_PASSWORD',
+  'FLOODGATE_MAX_SHARE',
+  'PARK_POSITIONS',
   // Of Node and of other programs.
   'NODE_EXTRA_CA_CERTS',
   'HTTPS_PROXY',

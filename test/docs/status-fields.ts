@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ROOT } from './prose.ts';
 
 /** Objects whose names are codes: one row stands for all of them. */
-const OPEN: ReadonlySet<string> = new Set(['flows[].outcomes']);
+const OPEN: ReadonlySet<string> = new Set(['flows[].outcomes', 'reviews.refused']);
 
 /** The places of all values of a report, as docs/status.md writes them: `holds[].cause`. An empty list has none. */
 export function placesIn(value: unknown, at = ''): readonly string[] {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Floodgate } from '../../src/resilience/floodgate.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { Health } from '../../src/telemetry/health.ts';
 import { type HealthReport } from '../../src/telemetry/ports.ts';
+import { buildAttribution } from '../support/attribution-builder.ts';
 import { engineStatus } from '../support/engine-status.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { documentedFields, placesIn } from './status-fields.ts';
@@ -11,18 +11,19 @@ const emit = (): void => undefined;
 
 /** A report in which every list has something. */
 function wholeReport(): HealthReport {
-  const waits = [{ cause: 'registry', records: 4, sinceMs: 0, error: 'timeout' }] as const;
+  const waits = [{ cause: 'registry', records: 4, sinceMs: 0, error: 'timeout', position: null }] as const;
   const clock = new ManualClock();
-  const gate = new Gate({ scope: 'scoring', floodgate: new Floodgate(0.05, 0), bucket: null, clock, emit });
+  const gate = new Gate({ scope: 'scoring', attribution: buildAttribution(), bucket: null, clock, emit });
   const health = new Health({
     version: '1.2.3',
     account: 'shop',
-    flows: new Set(['scoring']),
+    flows: new Set(['scoring', 'reviews']),
     clock,
-    status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } } }),
+    status: () => engineStatus({ flow: { waits, outcomes: { delivered: 1 } }, partition: { pauses: ['map_full'] } }),
     gates: () => [gate.report()],
   });
   health.emit('hold_started', { cause: 'kafka', scope: 'group', error: '' });
+  health.emit('webhook', { result: 'bad_signature', status: 401, afterMs: 1 });
   return JSON.parse(JSON.stringify(health.status())) as HealthReport;
 }
 

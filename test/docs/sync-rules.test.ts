@@ -24,6 +24,6 @@ describe('docs/sync-rules.md', () => {
     expect(rows.length).toBeGreaterThan(0);
     for (const cell of rows.flatMap((row) => row.split(' | ')))
       expect(cell.includes('`issuer_reason_code`: ') && cell.includes('`issuer_decline_reason`: ')).toBe(false);
-    expect(page).toContain('| any | neither | letter `decline_reason_missing` | sent | sent |');
+    expect(page).toContain('| any | neither | dead letter `decline_reason_missing` | sent | sent |');
   });
 });

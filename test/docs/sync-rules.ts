@@ -16,6 +16,8 @@ const TS = '2026-03-01T09:30:00Z';
 const NO_RULES: UpdateRules = {
   chargebackProtection: false,
   cardMethods: [],
+  unknownMethod: 'card',
+  declineReasonRequired: 'always',
   reasonCodes: null,
   exemptionAsArray: false,
 };
@@ -49,7 +51,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** The end of an update in a few words, `names` being the fields that matter. */
 function shown(update: WireUpdate, names: readonly string[]): string {
-  if (update.do === 'refuse') return `letter ${code(update.letter.reason)}`;
+  if (update.do === 'refuse') return `dead letter ${code(update.letter.reason)}`;
   const sent = names.flatMap((name) => {
     const value = sentAs(update, name);
     return value === null ? [] : [`${code(name)}: ${code(JSON.stringify(value))}`];
@@ -109,6 +111,7 @@ function broken(): string {
     ['`ts` has no zone: `2026-03-01T09:30:00`', { status: 'error', ts: '2026-03-01T09:30:00' }],
     ['`ts` is a number', { status: 'error', ts: 1_772_357_400 }],
     ['`ts` is `2026-03-01T09:30:00.987Z`', { status: 'error', ts: '2026-03-01T09:30:00.987Z' }],
+    ['`ts` is a leap second: `2016-12-31T23:59:60Z`', { status: 'error', ts: '2016-12-31T23:59:60Z' }],
     ['`ts` is `2026-03-01T09:30:00+02:00`', { status: 'error', ts: '2026-03-01T09:30:00+02:00' }],
     ['`declined`, with neither reason', { status: 'declined' }],
     ['`authentication_status` is none of the five', { ...good('approved'), authentication_status: 'yes' }],
@@ -121,32 +124,51 @@ function broken(): string {
   );
 }
 
-function approvedWithoutReference(): string {
-  const card: Partial<UpdateRules> = { chargebackProtection: true, cardMethods: ['card'] };
-  const settings: readonly (readonly [string, Partial<UpdateRules>])[] = [
-    ['off', {}],
-    ['on, no card methods listed', { chargebackProtection: true }],
-    ['on, `card` is listed', card],
-  ];
-  const methods: readonly (readonly [string, Event, string | null])[] = [
-    ["the event's: `card`", { pmt_method: 'card' }, 'wallet'],
-    ["the event's: `wallet`", { pmt_method: 'wallet' }, 'card'],
-    ["the score's: `card`", {}, 'card'],
-    ["the score's: `wallet`", {}, 'wallet'],
-    ['unknown', {}, null],
-  ];
-  return table(
-    ['`SYNC_CHARGEBACK_PROTECTION`', ...methods.map(([is]) => is)],
-    settings.map(([is, rules]) =>
-      row(
-        is,
-        methods.map(([, event, paymentMethod]) => {
-          const scored = { httpStatus: 200, latencyMs: 41, paymentMethod };
-          return shown(wire({ status: 'approved', ...event }, { rules, scored }), []);
-        }),
-      ),
-    ),
+/** How the payment method of an update can be known: by the event, by the score, or not at all. */
+const METHODS: readonly (readonly [string, Event, string | null, Partial<UpdateRules>])[] = [
+  ['`card`', { pmt_method: 'card' }, 'wallet', {}],
+  ['`wallet`', { pmt_method: 'wallet' }, 'card', {}],
+  ['none; remembered: `card`', {}, 'card', {}],
+  ['none; remembered: `wallet`', {}, 'wallet', {}],
+  ['none, not remembered', {}, null, {}],
+  ['none; `SYNC_UNKNOWN_METHOD=send`', {}, 'card', { unknownMethod: 'send' }],
+];
+
+function ofEachMethod(status: string, rules: Partial<UpdateRules>): readonly string[] {
+  return METHODS.map(([, event, paymentMethod, more]) => {
+    const scored = { httpStatus: 200, latencyMs: 41, paymentMethod };
+    return shown(wire({ status, ...event }, { rules: { cardMethods: ['card'], ...rules, ...more }, scored }), []);
+  });
+}
+
+/** One row for all statuses and both settings of the protection that end alike. */
+function byMethod(): string {
+  const cases = STATUSES.flatMap((status) =>
+    [false, true].map((chargebackProtection) => ({
+      status,
+      protection: chargebackProtection ? 'on' : 'off',
+      cells: ofEachMethod(status, { chargebackProtection }),
+    })),
   );
+  const alike = Map.groupBy(cases, ({ status, protection, cells }) => {
+    const ofBoth = cases.filter((each) => each.status === status && String(each.cells) === String(cells)).length === 2;
+    return `${ofBoth ? 'off or on' : protection} ${String(cells)}`;
+  });
+  const rows = [...alike].map(([key, of]) => {
+    const statuses = [...new Set(of.map(({ status }) => code(status)))].join(', ');
+    return row(
+      statuses,
+      [key.startsWith('off or on') ? 'off or on' : (of[0]?.protection ?? '')].concat(of[0]?.cells ?? []),
+    );
+  });
+  return table(['status', 'protection', ...METHODS.map(([is]) => is)], rows);
+}
+
+function declinedWithoutReason(): string {
+  const rows = (['always', 'card', 'never'] as const).map((declineReasonRequired) =>
+    row(code(declineReasonRequired), ofEachMethod('declined', { declineReasonRequired })),
+  );
+  return table(['', ...METHODS.map(([is]) => is)], rows);
 }
 
 function reasons(): string {
@@ -218,17 +240,19 @@ export function syncRulesPage(): string {
   return `${[
     '# What goes out of a status update',
     PRINTED,
-    'Look here for what becomes of a field, or of a whole update, before it is sent. `npx fraud-connector explain --flow sync < update.json` shows it for one of yours. A field that is null or an empty text is one that was not given. Letters and their mending are in [codes.md](codes.md#dead-letters); what is left out is counted as `fraud_connector_update_fields_dropped_total`, and the update goes out without it.',
+    'Look here for what becomes of a field, or of a whole update, before it is sent. `npx fraud-connector explain --flow sync < update.json` shows it for one of yours. A field that is null or an empty text is one that was not given. Dead letters and what to do about each are in [codes.md](codes.md#dead-letters); what is left out is counted as `fraud_connector_update_fields_dropped_total`, and the update goes out without it.',
     '## Fields, by status',
     '`trans_id`, `status` and `ts` always go out. *Read only*: looked at, never sent. *Left out*: counted.',
     fieldsByStatus(),
     '## Events that are wrong',
     broken(),
-    '## `approved` without `acq_ref_id`',
-    "`SYNC_CARD_METHODS` lists the values of `pmt_method` that are cards. The event's `pmt_method` decides; without one, that of the payment, if it was scored in this process.",
-    approvedWithoutReference(),
+    '## Nothing but a status: by payment method and protection',
+    "`SYNC_CHARGEBACK_PROTECTION` off or on; `SYNC_CARD_METHODS=card` (none listed: every method is a card). The event's own `pmt_method` decides. Without one `SYNC_UNKNOWN_METHOD` does: `card` takes the payment's method if this process has scored it, else it counts as a card. That depends on memory: after a restart and in a replay nothing is remembered, `check` warns of it. `send` ends every such update alike.",
+    byMethod(),
+    '`declined` without a reason, whatever the protection, by `SYNC_DECLINE_REASON_REQUIRED`:',
+    declinedWithoutReason(),
     '## The reason of the issuer',
-    'Of the two at most one goes out. The list of codes is the file of `SYNC_ISSUER_REASON_CODES_FILE`; whole numbers are read as their digits.',
+    'Of the two at most one goes out. The list of codes is the file of `SYNC_ISSUER_REASON_CODES_FILE`; whole numbers are read as their digits. With `approved_recurring` the code is left out although authentication and exemption go out: the service asks for those with an approval, which this is, but permits the code with `approved` and `declined` alone, and may refuse an update that has it elsewhere.',
     reasons(),
     '## Several exemptions',
     exemptions(),
@@ -236,6 +260,6 @@ export function syncRulesPage(): string {
     "Whole milliseconds and an HTTP status. The event's own win; where neither is known, the fields are not there.",
     calls(),
     '## Ids',
-    'A `trans_id` goes out as it came, whatever it is: `__proto__`, digits only, hundreds of characters, emoji; half of a surrogate pair goes out as its escape. A whole number is sent as its digits. In `fraud.scores` half of a surrogate pair stands as U+FFFD, since Avro and Kafka keys are UTF-8. An answer that refuses one id (`ok: false`, `errors`, `error_msg` under it) makes a letter of that update alone.',
+    'A `trans_id` goes out as it came, whatever it is: `__proto__`, digits only, hundreds of characters, emoji; half of a surrogate pair goes out as its escape. A whole number is sent as its digits. In `fraud.scores` half of a surrogate pair stands as U+FFFD, since Avro and Kafka keys are UTF-8. An answer that refuses one id (`ok: false`, `errors`, `error_msg` under it) makes a dead letter of that update alone.',
   ].join('\n\n')}\n`;
 }

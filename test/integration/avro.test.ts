@@ -12,7 +12,7 @@ let struck: StruckWorld;
 beforeAll(async () => {
   const kafka = inject('kafka');
   registry = await IllRegistry.before(kafka.registryUrl);
-  const env = { SCHEMA_REGISTRY_URL: registry.url, FLOODGATE_MAX_SHARE: '1' };
+  const env = { SCHEMA_REGISTRY_URL: registry.url, DEAD_LETTER_MAX_SHARE: '1' };
   struck = await StruckWorld.open({ ...kafka, env });
 });
 afterAll(async () => {

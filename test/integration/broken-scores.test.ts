@@ -7,8 +7,8 @@ import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world
 let struck: StruckWorld;
 
 beforeAll(async () => {
-  // Many letters of purpose: the floodgate has tests of its own.
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  // Many dead letters on purpose: the guard has tests of its own.
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await struck.close();

@@ -29,7 +29,7 @@ let world: PaymentWorld;
 let log: TopicLog;
 
 beforeAll(async () => {
-  const env = { FLOODGATE_MAX_SHARE: '1', SYNC_BATCH_MAX_AGE_MS: '50', FLOWS: 'scoring,sync,reviews' };
+  const env = { DEAD_LETTER_MAX_SHARE: '1', SYNC_BATCH_MAX_AGE_MS: '50', FLOWS: 'scoring,sync,reviews' };
   world = await PaymentWorld.open({ ...inject('kafka'), partitions: 2, env, service: { reviewAfterMs: 3_600_000 } });
   const { created, authorized, reviews, scores } = world.topics;
   log = await world.read(

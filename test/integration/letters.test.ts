@@ -14,7 +14,7 @@ let connector: ConnectorProcess;
 let log: TopicLog;
 
 beforeAll(async () => {
-  const env = { FLOODGATE_MAX_SHARE: '1' };
+  const env = { DEAD_LETTER_MAX_SHARE: '1' };
   world = await PaymentWorld.open({ ...inject('kafka'), partitions: PARTITIONS, env });
   log = await world.read(world.letters(world.topics.created), world.letters(world.topics.authorized));
   connector = await (await world.start()).ready();

@@ -14,7 +14,7 @@ const producer = kafka.producer();
 
 beforeAll(async () => {
   await Promise.all([admin.connect(), producer.connect()]);
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await Promise.all([admin.disconnect(), producer.disconnect()]);
@@ -107,15 +107,21 @@ describe('a record that cannot be sent is a letter with all that it had, and wha
     for (const of of ['created', 'authorized'] as const)
       await configure(of, [{ name: 'max.message.bytes', value: String(16 * MB) }]);
     const mark = randomUUID();
-    const key = `${mark}${'k'.repeat(MB)}`;
+    const key = `${mark}${'k'.repeat(1_000_000)}`;
     // To a partition that is named: kafkajs' own choice by the key would take minutes.
     const { created } = struck.world.topics;
     await producer.send({ topic: created, messages: [{ partition: 0, key, value: '42', headers: { mark } }] });
     await struck.scored(...(await struck.pay(1)));
-    // Its topic takes a megabyte and no more: what is written says where the record is.
-    const letters = struck.world.letters(created);
-    const letter = await struck.log.find(letters, (each) => headerTexts(each)['dlq.reason'] === 'not_an_object');
-    expect(letter.key).toBeNull();
+    expect((await letterWith('created', mark)).key?.length).toBe(key.length);
+  });
+
+  test('though its headers have more than a record may: it says where that is', async () => {
+    const { authorized } = struck.world.topics;
+    const headers = { large: 'h'.repeat(2 * MB) };
+    await producer.send({ topic: authorized, messages: [{ partition: 0, key: 'k', value: '42', headers }] });
+    const letters = struck.world.letters(authorized);
+    const letter = await struck.log.find(letters, (each) => headerTexts(each)['dlq.reason'] === 'record_too_large');
+    expect([letter.key, letter.value]).toEqual([null, null]);
     expect(headerTexts(letter)['dlq.source.offset']).toMatch(/^\d+$/);
   });
 
@@ -131,6 +137,12 @@ describe('a record that cannot be sent is a letter with all that it had, and wha
 
 test('in all of this nothing was lost or out of order, and nothing was told of what was in it', async () => {
   await expectAllSettled(struck);
-  expect(struck.reasons.toSorted()).toEqual(['not_an_object', 'not_an_object', 'record_too_large', 'undecodable']);
+  expect(struck.reasons.toSorted()).toEqual([
+    'not_an_object',
+    'not_an_object',
+    'record_too_large',
+    'record_too_large',
+    'undecodable',
+  ]);
   await expectNothingTold(struck);
 });

@@ -5,6 +5,9 @@ import { type FaultSettings } from '../../src/sandbox/service/faults.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectAllSettled, expectNothingTold, StruckWorld } from './struck-world.ts';
 
+/** So many that some were not tried yet when the breaker opens; without them nothing could probe. */
+const MORE_THAN_AT_ONCE = 200;
+
 let struck: StruckWorld;
 /** Payments that waited when their connector ended; the last one scores them all. */
 const owed: string[] = [];
@@ -18,7 +21,7 @@ afterAll(async () => {
 });
 
 /**
- * A new process in a world that is ill so. After such a fault the service is asked once a minute at most; what a new
+ * A new process in a world that is ill so. After such a fault the service is asked once in 8 s; what a new
  * process has not learnt yet it does not wait for.
  */
 async function restartUnder(fault: FaultSettings): Promise<void> {
@@ -38,12 +41,12 @@ async function heldBy(cause: HoldCause): Promise<void> {
   expect(await struck.connector.text('/metrics')).toMatch(new RegExp(`fraud_connector_hold{[^}]*"${cause}"[^}]*} 1`));
 }
 
-/** No request of a payment comes within a second, once what had begun has ended. */
+/** No request of a payment but a probe comes within a second, once what had begun has ended. */
 async function expectSilence(): Promise<void> {
   await eventually('what had begun has ended', async () => (await struck.connector.flow('scoring'))?.inFlight === 0);
   const { scoreRequests } = struck.ledger.summary();
   await sleep(1000);
-  expect(struck.ledger.summary().scoreRequests).toBe(scoreRequests);
+  expect(struck.ledger.summary().scoreRequests - scoreRequests).toBeLessThanOrEqual(1);
 }
 
 describe('a service that answers everybody alike is a hold, and is left alone', () => {
@@ -55,20 +58,20 @@ describe('a service that answers everybody alike is a hold, and is left alone', 
       { answer: { as: 'html', carriedOut: false } },
     ];
     struck.world.service.faults.set({ rules: ways });
-    await payInVain(60);
+    await payInVain(MORE_THAN_AT_ONCE);
     await heldBy('service_refuses');
     await expectSilence();
     expect(struck.reasons).toEqual([]);
     expect(struck.ledger.summary().redirectsFollowed).toBe(0);
   });
 
-  test('by a refusal of every payment: the floodgate holds before there are ten letters', async () => {
+  test('by a refusal of every payment, from the start: no letter', async () => {
+    const letters = struck.reasons.length;
     await restartUnder({ operations: ['score'], status: { code: 422 } });
-    await payInVain(60);
-    await heldBy('floodgate');
+    await payInVain(MORE_THAN_AT_ONCE);
+    await heldBy('service_refuses');
     await expectSilence();
-    expect(struck.reasons.length).toBeLessThan(10);
-    expect(new Set(struck.reasons)).toEqual(new Set(['status_422']));
+    expect(struck.reasons).toHaveLength(letters);
   });
 
   test('by a refusal of every status update: no letter', async () => {

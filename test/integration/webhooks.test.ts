@@ -167,6 +167,35 @@ describe('an authentic webhook', () => {
   });
 });
 
+describe('webhooks', () => {
+  test('that are not taken are on the status by their reasons, and in one line of the log for each', async () => {
+    const other = await (await world.start({ FLOWS: 'reviews' })).ready();
+    for (let n = 0; n < 3; n += 1)
+      expect((await post({ to: other, secret: 'another-secret-of-at-least-24-bytes' })).status).toBe(401);
+    expect((await post({ to: other, body: reviewBody({ trans_id: 'pay-20' }) })).status).toBe(200);
+    expect((await other.status())?.reviews).toEqual({
+      ready: true,
+      accepted: 1,
+      published: 1,
+      duplicate: 0,
+      parked: 0,
+      unavailable: 0,
+      refused: { bad_signature: 3 },
+    });
+    expect(await other.probe('/readyz/reviews')).toBe(200);
+    expect(await other.probe('/readyz/scoring')).toBe(404);
+    const [line] = await eventually(
+      'it is said',
+      () => {
+        const lines = other.said('webhooks_failed');
+        return lines.length > 0 && lines;
+      },
+      15_000,
+    );
+    expect(line).toMatchObject({ level: 'warn', result: 'bad_signature', webhooks: 3 });
+  });
+});
+
 test('of all webhooks with a defect nothing was published', () => {
   expect(log.of(world.topics.reviews).some(({ key }) => key?.toString() === 'pay-0001')).toBe(false);
   expect(log.of(world.letters(world.topics.reviews))).toHaveLength(1);

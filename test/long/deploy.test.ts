@@ -223,7 +223,7 @@ describe('the chart', () => {
     );
     expect(env).toMatchObject({
       BUFFER_MAX_BYTES: '134217728',
-      FLOODGATE_MAX_SHARE: '0.1',
+      DEAD_LETTER_MAX_SHARE: '0.1',
       SYNC_CARD_METHODS: 'card,wallet',
       KAFKA_TLS: 'true',
     });

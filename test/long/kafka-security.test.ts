@@ -30,7 +30,7 @@ function rightsOf(command: string): readonly Access[] {
 
 async function openWorld(...rights: readonly Access[]): Promise<void> {
   const { registryUrl } = brokers.kafka;
-  const env = { FLOWS: 'scoring,sync,reviews', SYNC_BATCH_MAX_AGE_MS: '50', FLOODGATE_MAX_SHARE: '1' };
+  const env = { FLOWS: 'scoring,sync,reviews', SYNC_BATCH_MAX_AGE_MS: '50', DEAD_LETTER_MAX_SHARE: '1' };
   world = await PaymentWorld.open({ brokers: [brokers.plain], registryUrl, env, service: { reviewAfterMs: 600_000 } });
   if (rights.length > 0) await brokers.grant(world.config, ...rights);
 }

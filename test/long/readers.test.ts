@@ -166,12 +166,16 @@ function start(
 ): ReaderProcess {
   const command = commands.get(language);
   if (command === undefined) throw new Error(`${language} is not installed`);
-  const reader = new ReaderProcess(command, database, {
-    KAFKA_BROKERS: kafka.brokers.join(','),
-    KAFKA_GROUP_ID: group,
-    SCHEMA_REGISTRY_URL: kafka.registryUrl,
-    TOPIC_REVIEWS: topic,
-  });
+  const reader = new ReaderProcess(
+    command,
+    { language, of: 'reviews', database },
+    {
+      KAFKA_BROKERS: kafka.brokers.join(','),
+      KAFKA_GROUP_ID: group,
+      SCHEMA_REGISTRY_URL: kafka.registryUrl,
+      TOPIC_REVIEWS: topic,
+    },
+  );
   readers.push(reader);
   return reader;
 }

@@ -149,7 +149,7 @@ function quoting(email: string): ServiceRelay['answer'] {
 }
 
 test('nor in anything, and in no header of a letter, where the service quotes what it was sent', async () => {
-  const env = { LOG_LEVEL: 'debug', SYNC_BATCH_MAX_AGE_MS: '30', FLOODGATE_MAX_SHARE: '1' };
+  const env = { LOG_LEVEL: 'debug', SYNC_BATCH_MAX_AGE_MS: '30', DEAD_LETTER_MAX_SHARE: '1' };
   world = await PaymentWorld.open({ ...inject('kafka'), env, service: { password: PASSWORD } });
   const { created, authorized } = world.topics;
   const letters = await world.read(world.letters(created), world.letters(authorized));

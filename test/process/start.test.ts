@@ -41,7 +41,7 @@ const RIGHT: Environment = {
 
 describe('a configuration that is wrong', () => {
   test('ends the start with exit 2, every problem at once, and no value of a secret', async () => {
-    const secrets = { SERVICE_PASSWORD: 'canary-password', WEBHOOK_SECRETS: 'canary-short' };
+    const secrets = { SERVICE_PASSWORD: 'canary-password', WEBHOOK_SECRETS: 'canary-1,canary-2,canary-3,canary-4' };
     const connector = await start({
       KAFKA_BROKERS: 'no-port',
       SERVICE_BASE_URL: 'ftp://127.0.0.1',

@@ -8,7 +8,7 @@ import { settled } from '../support/manual-clock.ts';
 
 const RECORDS = 5000;
 const MINUTE_MS = 60_000;
-const pressure = { partitionRecords: 2 * RECORDS, flowRecords: 6 * RECORDS, flowBytes: 1e9 };
+const pressure = { partitionRecords: 2 * RECORDS, partitionSpan: 1e6, flowRecords: 6 * RECORDS, flowBytes: 1e9 };
 const parked: ReadonlySet<string> = new Set();
 
 const textOf = (partition: number, offset: number): string => `${String(partition)}:${String(offset)}`;

@@ -3,6 +3,8 @@ import { brokenBy } from '../support/kept-seeds.ts';
 import {
   anyOrderDoublesNothing,
   anyOrderLosesNothing,
+  expiryTakesOnlyUnread,
+  killsAndExpiry,
   killsLoseNothing,
   movesDoubleNothing,
   movesLoseNothing,
@@ -47,6 +49,22 @@ test(
   'loses nothing and repeats only what was under way or not committed when it is killed at any await',
   async () => {
     expect(await brokenBy(killsLoseNothing(2), RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'delivers all that was read and counts exactly what was not, whenever retention takes what lies below, at or above the reading position',
+  async () => {
+    expect(await brokenBy(expiryTakesOnlyUnread, RUNS)).toBeNull();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'loses nothing unreported and repeats nothing more when it is killed at any await and records expire meanwhile',
+  async () => {
+    expect(await brokenBy(killsAndExpiry(2), RUNS)).toBeNull();
   },
   LIMIT_MS,
 );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { seededDraw } from '../../src/sandbox/service/chance.ts';
-import { Floodgate } from '../../src/resilience/floodgate.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { ConcurrencyLimit } from '../../src/resilience/limit.ts';
+import { buildAttribution } from '../support/attribution-builder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ModelledService, type ServiceNature } from '../support/modelled-service.ts';
 
@@ -27,13 +27,14 @@ class Run {
   readonly service: ModelledService;
   readonly #gate: Gate;
   #open = 0;
+  #calls = 0;
 
   constructor(limit: 'fixed' | 'adaptive', seed = 7) {
     const { clock } = this;
     this.service = new ModelledService(WELL, clock, seededDraw(seed));
     this.#gate = new Gate({
       scope: 'scoring',
-      floodgate: new Floodgate(0.05, 0),
+      attribution: buildAttribution(),
       bucket: null,
       limit: limit === 'fixed' ? null : new ConcurrencyLimit({ most: MOST, nowMs: 0 }),
       clock,
@@ -73,7 +74,10 @@ class Run {
       this.#open += 1;
       this.service.call((end, answer) => {
         this.#open -= 1;
-        this.#gate.end(pass, end, answer);
+        const offset = (this.#calls += 1);
+        const record = { topic: 'payments.created', partition: 0, offset: BigInt(offset) };
+        const delivered = end.do === 'ok' ? 1 : 0;
+        this.#gate.end(pass, { key: String(offset), isFirst: true, record, end, answer, delivered });
         this.#pump();
       });
     }

@@ -98,7 +98,8 @@ test('the same with every kind at once, time-outs among them, and a rebalance in
   const due = world.odd.filter((id) => (world.updates.get(id)?.atMs ?? 0) < 30_000);
   const left = due.filter((id) => !world.letters.has(id));
   expect(left.filter((id) => world.oddityOf(id) !== 429)).toEqual([]);
-  for (const id of due) if (world.letters.has(id)) expect(world.letters.get(id)?.reason).toBe(reasonOf(world.oddityOf(id) ?? 0));
+  for (const id of due)
+    if (world.letters.has(id)) expect(world.letters.get(id)?.reason).toBe(reasonOf(world.oddityOf(id) ?? 0));
 }, 60_000);
 
 test.each<Answer>([404, 500, 503, 'reset', 'rejected'])(

@@ -11,7 +11,10 @@ import { findJdk, findMaven } from '../../src/sandbox/broker/jdk.ts';
 export const LANGUAGES = ['typescript', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A program and the arguments before the schema and the database. */
+/** What is read, each with its schema. */
+export type Kind = 'reviews' | 'scores';
+
+/** The interpreter of a language, and its arguments before the program, the schema and the database. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
@@ -19,13 +22,13 @@ export interface Command {
 
 /** What a reader prints of a record. */
 export interface Line {
-  readonly outcome: 'newest' | 'older' | 'duplicate';
+  readonly outcome: string;
   readonly trans_id: string;
   readonly decision: string;
-  readonly action: 'release' | 'cancel' | 'hold';
+  readonly action: string;
 }
 
-/** What a reader knows of a payment. */
+/** What a reader of reviews knows of a payment. */
 export interface Row {
   readonly account: string;
   readonly trans_id: string;
@@ -37,7 +40,15 @@ export interface Row {
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const ROOT = here('../../');
-const SCHEMA = path.join(ROOT, 'avro/FraudReview.avsc');
+const SCHEMAS: Readonly<Record<Kind, string>> = {
+  reviews: path.join(ROOT, 'avro/FraudReview.avsc'),
+  scores: path.join(ROOT, 'avro/FraudScore.avsc'),
+};
+const PROGRAMS: Readonly<Record<Language, Readonly<Record<Kind, string>>>> = {
+  typescript: { reviews: here('typescript/read-reviews.ts'), scores: here('typescript/read-scores.ts') },
+  python: { reviews: here('python/read_reviews.py'), scores: here('python/read_scores.py') },
+  java: { reviews: here('java/ReadReviews.java'), scores: here('java/ReadScores.java') },
+};
 /** The reader in Java has text blocks and arrows in `switch`. */
 const OLDEST_JAVA = 17;
 const INSTALL_LIMIT_MS = 300_000;
@@ -53,11 +64,11 @@ export function workFolder(): { readonly folder: string; remove(): void } {
   };
 }
 
-/** Installs what a reader's dependency file names, and says how the reader is started. Rejects with what the machine has not. */
+/** Installs what a language's dependency file names, and says how its programs are started. Rejects with what the machine has not. */
 export const INSTALL: Readonly<Record<Language, (folder: string) => Promise<Command>>> = {
   typescript: async () => {
     await Promise.resolve();
-    return { program: process.execPath, args: [here('typescript/read-reviews.ts')] };
+    return { program: process.execPath, args: [] };
   },
   python: async (folder) => {
     const environment = path.join(folder, 'python');
@@ -65,7 +76,7 @@ export const INSTALL: Readonly<Record<Language, (folder: string) => Promise<Comm
     const program = path.join(environment, 'bin/python');
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r'];
     await run(program, [...install, here('python/requirements.txt')], folder, 'The packages of the reader in Python');
-    return { program, args: [here('python/read_reviews.py')] };
+    return { program, args: [] };
   },
   java: async (folder) => {
     const [jdk, maven] = await Promise.all([findJdk(process.env), findMaven(process.env)]);
@@ -75,7 +86,7 @@ export const INSTALL: Readonly<Record<Language, (folder: string) => Promise<Comm
     mkdirSync(project);
     copyFileSync(here('java/pom.xml'), path.join(project, 'pom.xml'));
     await run(maven, ['-B', '-q', 'dependency:copy-dependencies'], project, 'The libraries of the reader in Java');
-    return { program: jdk.java, args: ['-cp', path.join(project, 'lib/*'), here('java/ReadReviews.java')] };
+    return { program: jdk.java, args: ['-cp', path.join(project, 'lib/*')] };
   },
 };
 
@@ -98,9 +109,14 @@ export class ReaderProcess {
   readonly ended: Promise<number | string | null>;
   readonly #child: ChildProcess;
 
-  constructor(command: Command, database: string, env: Readonly<Record<string, string>>) {
+  constructor(
+    { program, args }: Command,
+    reader: { readonly language: Language; readonly of: Kind; readonly database: string },
+    env: Readonly<Record<string, string>>,
+  ) {
+    const { language, of, database } = reader;
     const { PATH = '', HOME = '' } = process.env;
-    this.#child = spawn(command.program, [...command.args, SCHEMA, database], {
+    this.#child = spawn(program, [...args, PROGRAMS[language][of], SCHEMAS[of], database], {
       env: { PATH, HOME, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -129,7 +145,7 @@ export class ReaderProcess {
   }
 }
 
-/** What a reader's database holds, by payment. */
+/** What the database of a reader of reviews holds, by payment. */
 export function rowsOf(database: string): readonly Row[] {
   const db = new DatabaseSync(database, { readOnly: true });
   try {

@@ -398,7 +398,7 @@ class Play {
       state: record.retry,
       kind: kindOf(answer),
       afterMs: null,
-      bufferFill: this.#buffered / BUFFER,
+      failingFill: this.#buffered / BUFFER,
     };
     const decision = this.#attribution.decide(attempt, this.#nowMs);
     if (answer === 'timeout' || answer === 'reset' || answer === 500) record.maybeScored = true;

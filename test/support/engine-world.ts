@@ -64,7 +64,7 @@ export function makeWorld(
     parked: new Set(PARKED),
     onGap: 'earliest',
     barrierMs: 2000,
-    pressure: { partitionRecords, flowRecords: 10_000, flowBytes: 1e9 },
+    pressure: { partitionRecords, partitionSpan: 1e6, flowRecords: 10_000, flowBytes: 1e9 },
     ...over,
   });
   const world: World = {

@@ -25,11 +25,12 @@ export function healthReport(over: Partial<HealthReport> = {}): HealthReport {
         waits: [],
       },
     ],
+    reviews: null,
     gates: [
       {
         flow: 'scoring',
         breaker: { state: 'closed', why: null, forMs: 60_000, probeInMs: null },
-        floodgate: { state: 'letting', why: null, forMs: 60_000, probeInMs: null },
+        deadLetterGuard: { state: 'permitting', forMs: 60_000, permitsInMs: null, budget: 40 },
         pausedForMs: null,
         concurrencyLimit: null,
       },

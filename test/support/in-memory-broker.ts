@@ -91,6 +91,13 @@ export class InMemoryBroker {
     log.records.splice(0, log.records.filter(({ offset }) => offset < low).length);
   }
 
+  /** An unclean election: what lies from `high` on is gone, and its offsets are given again. */
+  truncate(topic: string, partition: number, high: bigint): void {
+    const log = this.#log(topic, partition);
+    log.next = high;
+    log.records.splice(log.records.filter(({ offset }) => offset < high).length);
+  }
+
   /** What a partition holds now. */
   records(topic: string, partition?: number): readonly SourceRecord[] {
     if (partition !== undefined) return this.#log(topic, partition).records;

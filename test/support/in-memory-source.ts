@@ -17,7 +17,7 @@ export type Pace = (at: 'started' | 'commit sent' | 'commit answered' | 'read ba
 
 interface Owned {
   readonly at: TopicPartition;
-  /** Null until `seek`. */
+  /** Null until `seek`: at first, and where the log does not hold the offset that was to be read. */
   next: bigint | null;
   flowing: boolean;
 }
@@ -75,7 +75,7 @@ export class InMemorySource implements Source {
     if (this.#phase !== 'owning') return false;
     return [...this.#owned.values()].some(
       ({ at, next, flowing }) =>
-        flowing && next !== null && next < this.#broker.watermarks(at.topic, at.partition).high,
+        flowing && next !== null && next !== this.#broker.watermarks(at.topic, at.partition).high,
     );
   }
 
@@ -180,7 +180,12 @@ export class InMemorySource implements Source {
   #fetch(owned: Owned, max: number): number {
     const { at, next: from } = owned;
     if (from === null) return 0;
-    const { high } = this.#broker.watermarks(at.topic, at.partition);
+    const { low, high } = this.#broker.watermarks(at.topic, at.partition);
+    if (from < low || from > high) {
+      owned.next = null;
+      this.#events?.outOfRange(at, { low, high });
+      return 0;
+    }
     const records = this.#broker
       .records(at.topic, at.partition)
       .filter(({ offset }) => offset >= from)

@@ -19,6 +19,9 @@ export interface ServiceNature {
 /** A client gives up on an answer after this. */
 const TIMEOUT_MS = 5_000;
 
+const OK: CallEnd = { do: 'ok' };
+const FAILED: CallEnd = { do: 'failed', cause: 'service_down' };
+
 type Done = (end: CallEnd, answer: CallAnswer) => void;
 
 interface Call {
@@ -60,7 +63,7 @@ export class ModelledService {
       this.refused += 1;
       // An answer takes its way, too.
       this.#clock.after(1, () => {
-        done('failed', this.nature.refusal);
+        done(FAILED, this.nature.refusal);
       });
       return;
     }
@@ -68,7 +71,7 @@ export class ModelledService {
     call.giveUp = this.#clock.after(TIMEOUT_MS, () => {
       call.giveUp = null;
       this.late += 1;
-      done('failed', { status: null, afterMs: null, failed: 'timeout' });
+      done(FAILED, { status: null, afterMs: null, failed: 'timeout' });
     });
     this.#waiting.push(call);
     this.#work();
@@ -94,10 +97,10 @@ export class ModelledService {
     const { failing } = this.nature;
     if (failing !== undefined && this.#draw() < failing.share) {
       this.failed += 1;
-      call.done('failed', { status: failing.status, afterMs: null });
+      call.done(FAILED, { status: failing.status, afterMs: null });
       return;
     }
     this.good += 1;
-    call.done('ok', { status: 200, afterMs: null });
+    call.done(OK, { status: 200, afterMs: null });
   }
 }

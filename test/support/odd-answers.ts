@@ -2,7 +2,7 @@ import { type BrokenAnswerName } from '../../src/sandbox/service/broken-answers.
 import { type FaultRule, type StatusFault } from '../../src/sandbox/service/faults.ts';
 
 /** What the sandbox always answers to the ids of one kind. */
-export type OddAnswer = Pick<Partial<FaultRule>, 'status' | 'answer' | 'resetShare' | 'resetBeforeShare' | 'dripMs'>;
+export type OddAnswer = Omit<Partial<FaultRule>, 'only'>;
 
 /** Every id of a kind begins so. */
 export function oddPrefix(kind: string): string {

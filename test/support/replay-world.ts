@@ -22,7 +22,7 @@ import { ManualClock, settled } from './manual-clock.ts';
 export const UPDATES = 'updates';
 export const LIVE = 'live';
 const CLUSTER = 'AAAAAA';
-const LIMITS = { partitionRecords: 64, flowRecords: 200, flowBytes: 1e9 };
+const LIMITS = { partitionRecords: 64, partitionSpan: 1e6, flowRecords: 200, flowBytes: 1e9 };
 export const TYPED: PlanParameters = {
   topic: UPDATES,
   from: 'earliest',
@@ -273,7 +273,7 @@ export class ReplayWorld {
       commitIntervalMs: 250,
       drainTimeoutMs: 5000,
       barrierMs: 2000,
-      buffer: { maxRecords: LIMITS.flowRecords, maxBytes: LIMITS.flowBytes },
+      buffer: { maxRecords: LIMITS.flowRecords, maxBytes: LIMITS.flowBytes, maxSpan: LIMITS.partitionSpan },
       stop,
       admin: adminOf(broker, process),
       groupId: 'live-replay-x',

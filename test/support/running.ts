@@ -8,6 +8,7 @@ export function running(over: Partial<Running> = {}): Running {
     group: 'fraud-connector',
     service: [],
     registry: [],
+    fieldsDropped: 0,
     session: null,
     scores: null,
     updatesMaybeSent: null,

@@ -1,5 +1,5 @@
 import { type Engine } from '../../src/engine/engine.ts';
-import { type SourceRecord } from '../../src/engine/ports.ts';
+import { type Reading, type SourceRecord } from '../../src/engine/ports.ts';
 import { type Cancel, type Clock } from '../../src/kernel/clock.ts';
 import { type InMemorySource } from './in-memory-source.ts';
 import { type ManualClock } from './manual-clock.ts';
@@ -48,6 +48,16 @@ export function clockOf(clock: ManualClock, life: Life): Clock {
 /** What the plan says of a record. */
 export function plannedOf({ records }: Plan, { partition, offset }: SourceRecord): Plan['records'][number] | undefined {
   return records[(Number(offset) * 3 + partition) % records.length];
+}
+
+export const UNREADABLE: Reading<never> = {
+  do: 'dead_letter',
+  letter: { reason: 'undecodable', stage: 'read' },
+};
+
+/** Whether a record is a dead letter that is refused at first: some of those whose first step would come to that. */
+export function isUnreadable({ endings }: Plan, { partition, offset }: SourceRecord): boolean {
+  return offset % 2n === 1n && endings[(Number(offset) + partition) % endings.length] === 'letter refused';
 }
 
 /** What a dead process waits for. */

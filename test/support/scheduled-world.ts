@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { Engine } from '../../src/engine/engine.ts';
-import { encodeMap } from '../../src/engine/offset-map.ts';
 import { type Flow, type Job, type Schemas, type SourceRecord, type Step } from '../../src/engine/ports.ts';
 import { duplicateBounds } from '../../src/telemetry/duplicate-bound.ts';
+import { type EventFields } from '../../src/kernel/emit.ts';
 import { DELIVERED, type HoldCause } from '../../src/kernel/outcome.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { type InMemorySource } from './in-memory-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
-import { clockOf, type Life, type Member, never, plannedOf } from './scheduled-member.ts';
+import { clockOf, isUnreadable, type Life, type Member, never, plannedOf, UNREADABLE } from './scheduled-member.ts';
 import { ScriptedFlow, type Started } from './scripted-flow.ts';
 import { type Item, Oracle, type Witnessed } from './world-oracle.ts';
-import { type Ending, type Kill, type Plan } from './world-plan.ts';
+import { expire, isExpiry, leaveBehind } from './world-log.ts';
+import { type Ending, type Expiry, type Kill, type Plan } from './world-plan.ts';
 
 const TOPIC = 'payments';
 const GROUP = 'group';
@@ -19,7 +20,6 @@ const MEMBERS = 3;
 const STEPS_WITH_TROUBLE = 3;
 /** So that what waits for ever is outlived by what runs. */
 const TIME_AT_ONCE_MS = 1000;
-/** Far more than any world needs that gets on. */
 const TASKS_AT_MOST = 5000;
 
 /**
@@ -52,7 +52,8 @@ export class ScheduledWorld {
     this.#kill = kill;
     [this.#scheduler] = fc.sample(fc.scheduler(), { seed: order, numRuns: 1 }) as [fc.Scheduler];
     this.#broker.createTopic(TOPIC, plan.partitions);
-    if (plan.inherited !== 'nothing') this.#inherit(plan.inherited);
+    if (plan.inherited !== 'nothing')
+      leaveBehind(this.#broker, plan.inherited, { group: GROUP, topic: TOPIC, cluster: CLUSTER });
     this.#broker.onCommit = (commit) => {
       this.oracle.stored(commit);
     };
@@ -128,6 +129,7 @@ export class ScheduledWorld {
       const member = staying[at % Math.max(1, staying.length)];
       if (incident === 'join') this.#join();
       else if (incident === 'rebalance') this.#wantsJoin = true;
+      else if (isExpiry(incident)) this.#expire(incident, at % this.#plan.partitions);
       else if (member !== undefined) this.#trouble(member, incident);
     }
   }
@@ -149,6 +151,12 @@ export class ScheduledWorld {
     }
   }
 
+  #expire(expiry: Expiry, partition: number): void {
+    const owned = this.#living().flatMap(({ engine }) => engine.status().partitions);
+    const next = owned.find((of) => of.partition === partition)?.next ?? 0n;
+    expire(this.#broker, GROUP, { topic: TOPIC, partition, next }, expiry);
+  }
+
   #join(): void {
     if (this.#living().length >= MEMBERS) return;
     const life: Life = { alive: true, lateIn: null, end: Promise.withResolvers() };
@@ -166,9 +174,8 @@ export class ScheduledWorld {
       await commit(commits);
       stored();
     };
-    const engine = this.#engine(source, flow, witnessed, life);
     const member: Member = {
-      engine,
+      engine: this.#engine(source, flow, witnessed, life),
       source,
       flow,
       witnessed,
@@ -179,7 +186,7 @@ export class ScheduledWorld {
     };
     this.#script(member);
     this.#members.push(member);
-    void engine.start();
+    void member.engine.start();
   }
 
   #engine(source: InMemorySource, flow: ScriptedFlow, witnessed: Witnessed, life: Life): Engine {
@@ -191,7 +198,8 @@ export class ScheduledWorld {
       schemas: this.#schemas(flow, life),
       clock: clockOf(this.#clock, life),
       draw: () => 0.5,
-      emit: (name) => {
+      emit: (name, fields) => {
+        if (name === 'offset_gap') this.oracle.reported(fields as EventFields['offset_gap']);
         if (name !== 'barrier_incomplete') return;
         this.isUnclean = true;
         this.oracle.excuse(witnessed);
@@ -202,7 +210,7 @@ export class ScheduledWorld {
       parked: new Set(),
       onGap: 'earliest',
       barrierMs: patienceMs,
-      pressure: { partitionRecords: buffer, flowRecords: buffer * 2, flowBytes: 1e9 },
+      pressure: { partitionRecords: buffer, partitionSpan: buffer + 1, flowRecords: buffer * 2, flowBytes: 1e9 },
     });
   }
 
@@ -278,7 +286,7 @@ export class ScheduledWorld {
     const isRefused = this.#endingOf(item) === 'letter refused';
     this.oracle.started(witnessed, item);
     await this.#request(life, 'letter');
-    if (!isRefused) this.oracle.did(item);
+    if (!isRefused) this.oracle.did(item, tenure === null);
     await this.#answer(life, 'letter acknowledged');
     this.oracle.ended(witnessed, item, isRefused ? null : tenure);
     return isRefused ? 'dead_letter_topic' : 'written';
@@ -307,9 +315,11 @@ export class ScheduledWorld {
   #schemas(flow: ScriptedFlow, life: Life): Schemas {
     const asked = new Map<number, number>();
     flow.readings = (record) => {
+      if (isUnreadable(this.#plan, record)) return UNREADABLE;
       const schema = record.partition * 1000 + Number(record.offset);
-      if (!plannedOf(this.#plan, record)?.needsSchema || (asked.get(schema) ?? 0) > 1) return null;
-      return { do: 'needs', schema };
+      if (plannedOf(this.#plan, record)?.needsSchema && (asked.get(schema) ?? 0) <= 1) return { do: 'needs', schema };
+      this.oracle.read(record);
+      return null;
     };
     return {
       fetch: async (id) => {
@@ -349,16 +359,6 @@ export class ScheduledWorld {
     });
   }
 
-  #inherit(what: Exclude<Plan['inherited'], 'nothing'>): void {
-    const offset = what === 'another offset' ? 7n : 0n;
-    const clusterHash = what === 'another cluster' ? 'BBBBBB' : CLUSTER;
-    const ranges = [{ from: 1, length: 1000 }];
-    const { text } = encodeMap({ clusterHash, nonce: 'elder', offset, timestampMs: null, ranges });
-    const metadata = what === 'damaged' ? `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}` : text;
-    for (let partition = 0; partition < this.#plan.partitions; partition += 1)
-      this.#broker.commitAs(GROUP, { topic: TOPIC, partition, offset: 0n, metadata });
-  }
-
   /** Something that is asked of the world: it takes effect when this resolves, if its process lives, or it was sent in time. */
   async #request(life: Life, name: string): Promise<void> {
     await this.#task(name);
@@ -377,7 +377,7 @@ export class ScheduledWorld {
     this.trace.push(name);
   }
 
-  /** Something with several tasks: the world has not ended before it has. */
+  /** Something with several tasks, before whose end the world does not end. */
   #act(work: () => Promise<void>): void {
     this.#actors += 1;
     void work().then(() => {

@@ -105,6 +105,15 @@ export function versionsOf(of: Written): readonly object[] {
   return versions;
 }
 
+/** A later FraudScore: with `LATER_DECISION`. */
+export function newerScore(): object {
+  return edited(
+    FRAUD_SCORE_SCHEMA,
+    'FraudScore',
+    symbols((all) => [...all, LATER_DECISION]),
+  );
+}
+
 /** A later FraudReview: with `LATER_DECISION`, and with a field that readers of today have not. */
 export function newerReview(): object {
   const more = symbols((all) => [...all, LATER_DECISION]);

@@ -58,6 +58,7 @@ interface Scheduled {
 
 const clean: readonly Incident[] = ['join', 'leave', 'rebalance'];
 const unclean: readonly Incident[] = [...clean, 'crash', 'crash', 'commit fails', 'commit lost'];
+const expiries: readonly Incident[] = ['expire below', 'expire at', 'expire above', 'expire above'];
 const FOR_EVER_MS = 1e9;
 
 const anyPlan = (incidents: readonly Incident[], patienceMs: fc.Arbitrary<number>): fc.Arbitrary<Plan> =>
@@ -117,6 +118,16 @@ export const anyOrderLosesNothing: Law<Scheduled> = {
   check: async ({ plan, order }) => wrongIn(await new ScheduledWorld(plan, order).run(), true),
 };
 
+/** In any order, retention takes nothing from what was read: the rest of what it takes is reported, with its count. */
+export const expiryTakesOnlyUnread: Law<Scheduled> = {
+  name: 'expiry takes only unread',
+  worlds: scheduled(expiries, fc.constant(FOR_EVER_MS)),
+  check: async ({ plan, order }) => {
+    const world = await new ScheduledWorld(plan, order).run();
+    return [...wrongIn(world, false), ...world.oracle.misreported];
+  },
+};
+
 interface Killed extends Scheduled {
   readonly from: number;
   readonly pick: number;
@@ -129,10 +140,17 @@ interface Killed extends Scheduled {
  *
  * @param kills how many awaits of a schedule; `each`: all of them.
  */
-export const killsLoseNothing = (kills: number | 'each'): Law<Killed> => ({
-  name: 'kills lose nothing',
+export const killsLoseNothing = (kills: number | 'each'): Law<Killed> =>
+  killsAmid('kills lose nothing', unclean, kills);
+
+/** The same, while retention takes what lies below, at and above where partitions are read: what is lost is reported. */
+export const killsAndExpiry = (kills: number | 'each'): Law<Killed> =>
+  killsAmid('kills and expiry', [...unclean, ...expiries, ...expiries], kills);
+
+const killsAmid = (name: string, incidents: readonly Incident[], kills: number | 'each'): Law<Killed> => ({
+  name,
   worlds: fc.record({
-    plan: anyPlan(unclean, hasty),
+    plan: anyPlan(incidents, hasty),
     order: anyOrder(),
     from: fc.nat(9999),
     pick: fc.nat(2),

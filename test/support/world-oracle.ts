@@ -1,4 +1,5 @@
 import { decodeMap } from '../../src/engine/offset-map.ts';
+import { type EventFields } from '../../src/kernel/emit.ts';
 import { type Commit, type SourceRecord, type Tenure } from '../../src/engine/ports.ts';
 
 /** A record as the oracle knows it; its text tells key and place in the key: `k2#5`. */
@@ -22,6 +23,8 @@ export interface Witnessed {
  * A record is `done` when its effect is in the world: the service has it, or Kafka has its letter. It may be done twice only
  * if it is excused: it was under way in a process when that one died or lost its partition, or had ended there after
  * the last commit that was acknowledged to it.
+ *
+ * A record is `gone` when its log has lost it before it was done, and an engine has reported that.
  */
 export class Oracle {
   readonly faults: string[] = [];
@@ -30,6 +33,11 @@ export class Oracle {
   readonly #byKey = new Map<string, Item[]>();
   readonly #done = new Map<Item, number>();
   readonly #excused = new Set<Item>();
+  readonly #gone = new Set<Item>();
+  readonly #read = new Set<Item>();
+  /** Of reported gaps: the sum of what they call missing, and how many of their offsets hold no record. */
+  #reportedMissing = 0;
+  #reportedHoles = 0;
   readonly #witnessed = new Set<Witnessed>();
 
   constructor(clusterHash: string) {
@@ -69,9 +77,13 @@ export class Oracle {
     by.open.add(item);
   }
 
-  /** The effect of a step or letter is in the world, whether its process hears of it or not. */
-  did(item: Item): void {
+  /**
+   * The effect of a step or letter is in the world, whether its process hears of it or not. `isExcused`: it is not known
+   * in which tenure, so it may be done again.
+   */
+  did(item: Item, isExcused = false): void {
     this.#done.set(item, (this.#done.get(item) ?? 0) + 1);
+    if (isExcused) this.#excused.add(item);
   }
 
   /** A step has ended. `settledIn`: its record has, too, and its process may commit it while it owns the partition. */
@@ -94,10 +106,37 @@ export class Oracle {
     };
   }
 
+  /** A flow has got a record to work on. */
+  read(record: SourceRecord): void {
+    this.#read.add(this.of(record));
+  }
+
+  /** An engine has reported a gap: it counts all that is gone with it, at least. */
+  reported({ topic, partition, from, to, missing }: EventFields['offset_gap']): void {
+    const inGap = [...this.#items.values()].filter(
+      (item) =>
+        item.topic === topic && item.partition === partition && item.offset >= BigInt(from) && item.offset < BigInt(to),
+    );
+    const gone = inGap.filter((item) => !this.#hasEnded(item));
+    if (Number(missing) < gone.length)
+      this.#fault(`${missing} are reported missing, and ${String(gone.length)} are gone`);
+    for (const item of gone) this.#gone.add(item);
+    this.#reportedMissing += Number(missing);
+    this.#reportedHoles += Number(BigInt(to) - BigInt(from)) - inGap.length;
+  }
+
+  /** What must not be in a world in which nobody dies or loses a partition: records that were read and are gone, and a count that is not exact. */
+  get misreported(): readonly string[] {
+    const dropped = [...this.#gone].filter((item) => this.#read.has(item)).map(({ text }) => `${text} was dropped`);
+    const most = this.#gone.size + this.#reportedHoles;
+    if (this.#reportedMissing <= most) return dropped;
+    return [...dropped, `${String(this.#reportedMissing)} are reported missing, of ${String(most)} at most`];
+  }
+
   /** A commit was stored: nothing that it says may be undone. */
   stored(commit: Commit): void {
     for (const item of this.#items.values())
-      if (item.topic === commit.topic && item.partition === commit.partition && !this.#done.has(item)) {
+      if (item.topic === commit.topic && item.partition === commit.partition && !this.#hasEnded(item)) {
         if (item.offset < commit.offset) this.#fault(`the committed offset passed ${item.text}`);
         else if (this.#says(commit, item)) this.#fault(`a map says that ${item.text} has ended`);
       }
@@ -122,7 +161,7 @@ export class Oracle {
   }
 
   get missing(): readonly string[] {
-    return [...this.#items.values()].filter((item) => !this.#done.has(item)).map(({ text }) => text);
+    return [...this.#items.values()].filter((item) => !this.#hasEnded(item)).map(({ text }) => text);
   }
 
   get doubled(): readonly string[] {
@@ -134,10 +173,14 @@ export class Oracle {
     return [...this.#done].filter(([item, times]) => times > 1 && !this.#excused.has(item)).map(([{ text }]) => text);
   }
 
+  #hasEnded(item: Item): boolean {
+    return this.#done.has(item) || this.#gone.has(item);
+  }
+
   #inOrder(item: Item): void {
     for (const earlier of this.#byKey.get(item.key) ?? []) {
       if (earlier === item) break;
-      if (!this.#done.has(earlier)) this.#fault(`${item.text} started before ${earlier.text} had ended`);
+      if (!this.#hasEnded(earlier)) this.#fault(`${item.text} started before ${earlier.text} had ended`);
     }
   }
 

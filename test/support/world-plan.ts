@@ -1,6 +1,8 @@
 /** How one step of a record goes; `batched`: in a batch that a barrier before a join gives back. */
 export type Ending = 'deliver' | 'batched' | 'wait' | 'release' | 'throw' | 'letter' | 'letter refused';
-export type Incident = 'join' | 'leave' | 'rebalance' | 'crash' | 'commit fails' | 'commit lost';
+/** Retention takes what lies below, at or above the position at which a partition is read. */
+export type Expiry = 'expire below' | 'expire at' | 'expire above';
+export type Incident = 'join' | 'leave' | 'rebalance' | 'crash' | 'commit fails' | 'commit lost' | Expiry;
 
 /** All that a world is made of but the order in which things happen. */
 export interface Plan {

@@ -1,5 +1,5 @@
 import { Engine } from '../../src/engine/engine.ts';
-import { type Flow, type Job, type Step } from '../../src/engine/ports.ts';
+import { type Flow, type Job, type PartitionStatus, type Step, type Tenure } from '../../src/engine/ports.ts';
 import { DELIVERED } from '../../src/kernel/outcome.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { type InMemorySource } from './in-memory-source.ts';
@@ -31,9 +31,13 @@ export interface Move {
 const TOPIC = 'payments';
 const GROUP = 'group';
 const PARTITIONS = 3;
-const KEYS = 4;
+const KEYS = 6;
 const MEMBERS = 3;
 const SETTLE_ROUNDS = 400;
+/** Appended to the text of a record that cannot be read: it is a dead letter. */
+const UNREADABLE = '!';
+const ROOM = 3;
+const LIMITS = { partitionRecords: 4, partitionSpan: 3, flowRecords: 10, flowBytes: 1e9 };
 
 interface Member {
   readonly engine: Engine;
@@ -58,6 +62,11 @@ export class World {
   /** Whether anything happened after which a record may be done twice. */
   unclean = false;
   #lettersWritable = true;
+  /** Items that a step was begun for, anywhere; and where one was delivered last. */
+  readonly #begun = new Set<string>();
+  readonly #deliveredIn = new Map<string, { readonly member: Member; readonly tenure: Tenure }>();
+  /** Records that came with one fetch at most. */
+  #mostFetched = 0;
 
   constructor() {
     this.broker.createTopic(TOPIC, PARTITIONS);
@@ -99,10 +108,10 @@ export class World {
   async #carryOn(member: Member | undefined, { do: what, pick }: Move): Promise<void> {
     switch (what) {
       case 'append':
-        this.#append(pick);
+        for (let more = 0; more <= pick % 4; more += 1) this.#append(pick + more * 7);
         return;
       case 'deliver':
-        this.broker.deliver(1 + (pick % 7));
+        this.#deliver(1 + (pick % 3));
         return;
       case 'time':
         this.clock.advance((pick % 8) * 100);
@@ -128,7 +137,7 @@ export class World {
     if (this.#living().length === 0) await this.#join();
     await this.#rebalance();
     for (let round = 0; round < SETTLE_ROUNDS && !this.isDone(); round += 1) {
-      this.broker.deliver(50);
+      this.#deliver(50);
       this.#finishAll();
       this.clock.advance(1000);
       await settled();
@@ -152,10 +161,15 @@ export class World {
     const key = `k${String(pick % KEYS)}`;
     const partition = (pick % KEYS) % PARTITIONS;
     const items = this.#appended.get(key) ?? [];
-    const item = `${key}#${String(items.length)}`;
+    const item = `${key}#${String(items.length)}${pick % 5 === 0 ? UNREADABLE : ''}`;
     this.#appended.set(key, [...items, item]);
     if (pick % 11 === 0) this.broker.skipOffsets(TOPIC, partition);
     this.broker.append(TOPIC, partition, { key, value: item });
+  }
+
+  #deliver(max: number): void {
+    this.#mostFetched = Math.max(this.#mostFetched, max);
+    this.broker.deliver(max);
   }
 
   #end(member: Member | undefined, what: Move['do'], pick: number): void {
@@ -175,7 +189,10 @@ export class World {
 
   #finish(member: Member, open: Started, step: Step<unknown>): void {
     member.ended.add(open);
-    if (step.do === 'delivered') this.#note(open.job);
+    if (step.do === 'delivered') {
+      this.#note(open.job);
+      this.#deliveredIn.set(open.job.item, { member, tenure: open.job.tenure });
+    }
     open.end(step);
   }
 
@@ -186,8 +203,13 @@ export class World {
   async #join(): Promise<void> {
     if (this.#living().length >= MEMBERS) return;
     const flow = new ScriptedFlow();
+    flow.readings = ({ value }) =>
+      String(value).endsWith(UNREADABLE)
+        ? { do: 'dead_letter', letter: { reason: 'undecodable', stage: 'read' } }
+        : null;
     const source = this.broker.source(GROUP, [TOPIC]);
     const member: Member = { engine: this.#engine(source, flow), source, flow, ended: new Set(), alive: true };
+    flow.limit = ROOM;
     flow.onStart = (job) => {
       this.#started(member, job);
     };
@@ -220,12 +242,13 @@ export class World {
       onGap: 'earliest',
       nonce: `member-${String(this.#members.length)}`,
       barrierMs: 2000,
-      pressure: { partitionRecords: 6, flowRecords: 12, flowBytes: 1e9 },
+      pressure: LIMITS,
     });
   }
 
   /** A record may start only when those before it of its key have ended at least once, and nobody else works on the key. */
   #started(member: Member, { item, record }: Job<string, unknown>): void {
+    this.#begun.add(item);
     const key = String(record.key);
     const before = (this.#appended.get(key) ?? []).slice(0, Number(item.split('#')[1]));
     const early = before.find((earlier) => !this.done.has(earlier));
@@ -245,6 +268,49 @@ export class World {
         .find(({ offset, value }) => offset < committed && !this.done.has(String(value)));
       if (passed !== undefined) this.faults.push(`the committed offset passed ${String(passed.value)}`);
     }
+    for (const member of this.#living()) {
+      this.#boundedIn(member);
+      this.#goingOnIn(member);
+    }
+  }
+
+  /** What is held of a partition, and how far it is read behind what has not ended, ends with the fetch that fills it. */
+  #boundedIn({ engine }: Member): void {
+    for (const { partition, buffered, next, committable } of engine.status().partitions) {
+      if (buffered >= LIMITS.partitionRecords + this.#mostFetched)
+        this.faults.push(`${String(buffered)} records of partition ${String(partition)} are held`);
+      // Of the offsets that one fetch brings, one in two may hold no record.
+      if (next - committable >= LIMITS.partitionSpan + 2 * this.#mostFetched)
+        this.faults.push(`partition ${String(partition)} is read from ${String(committable)} to ${String(next)}`);
+    }
+  }
+
+  /**
+   * While there is room, nothing that was read waits for its first step but behind its own key: not for dead letters of
+   * others that nobody takes, nor for anything else. Where commits fail, or steps of a lost partition run on, it may.
+   */
+  #goingOnIn(member: Member): void {
+    const { engine, flow } = member;
+    const { phase, partitions, flows } = engine.status();
+    const isHeld =
+      flows.some(({ unsaved }) => unsaved > 0) || openOf(member).some(({ job }) => job.tenure.phase === 'lost');
+    if (phase !== 'running' || isHeld || flow.room() <= 0) return;
+    for (const each of partitions)
+      for (const item of this.#headsIn(member, each))
+        if (!item.endsWith(UNREADABLE) && !this.#begun.has(item) && !this.done.has(item))
+          this.faults.push(`${item} was read and not started, though there was room`);
+  }
+
+  /** The first record of each key that was read of a partition and was not delivered by this owner of it. */
+  #headsIn(member: Member, { partition, next, committable }: PartitionStatus): readonly string[] {
+    const heads = new Map<string, string>();
+    for (const { offset, key, value } of this.broker.records(TOPIC, partition)) {
+      const delivered = this.#deliveredIn.get(String(value));
+      const isDelivered = delivered?.member === member && delivered.tenure.phase === 'owned';
+      if (offset >= committable && offset < next && !isDelivered && !heads.has(String(key)))
+        heads.set(String(key), String(value));
+    }
+    return [...heads.values()];
   }
 
   /** `hangs`: what runs does not end in time, so the barrier is given up. */

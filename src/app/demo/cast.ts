@@ -6,7 +6,7 @@ import { type Clock, type Draw } from '../../kernel/clock.ts';
 import { type ReleaseStack } from '../../lifecycle/release-stack.ts';
 import { createShops } from '../../sandbox/shops.ts';
 import { FRAUD_REVIEW_SCHEMA } from '../../screening/avro.generated.ts';
-import { kafkaOf, registryOf } from '../parts.ts';
+import { kafkaOf, readLimitsOf, registryOf } from '../parts.ts';
 import { neededTopics } from '../topics.ts';
 import { type Latencies } from './latencies.ts';
 import { OutputsReader } from './outputs-reader.ts';
@@ -33,6 +33,7 @@ export async function readOutputs({ stage, clock, draw, opened, latencies }: Cas
     client: kafkaOf(config, silent),
     groupId: `${groupId}-outputs`,
     sessionTimeoutMs,
+    limits: readLimitsOf(config),
     topics: neededTopics(config)
       .map(({ topic }) => topic)
       .filter((topic) => topic !== created && topic !== authorized),

@@ -1,5 +1,5 @@
 import { type AssignedPartition, type Source, type SourceEvents, type ValueDecoder } from '../../engine/ports.ts';
-import { type Schemas, type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
+import { type LogRange, type Schemas, type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
 import { type ReviewsRead } from './reckoning.ts';
 
 export interface OutputsReaderParts {
@@ -61,6 +61,10 @@ export class OutputsReader implements SourceEvents {
 
   position(): void {
     // Only what is read counts.
+  }
+
+  outOfRange(at: TopicPartition, { low }: LogRange): void {
+    this.#parts.source.seek(at, low);
   }
 
   lost(): void {

@@ -1,5 +1,6 @@
 import { type Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/loopback.ts';
+import { isWeak } from '../../edges/schema-registry/subjects.ts';
 import { type HttpNeighbour } from '../../kernel/emit.ts';
 import { connectionTrouble } from './connection-trouble.ts';
 import { kafkaFindings } from './kafka-findings.ts';
@@ -32,7 +33,7 @@ function registryFindings(seen: Seen['registry']): readonly Finding[] {
       }),
       skipped('schemas', 'schemas (the registry does not answer)'),
     ];
-  return [ok('registry', 'the schema registry answers'), ...seen.map(schemaFinding)];
+  return [ok('registry', 'the schema registry answers'), ...seen.map(schemaFinding), ...seen.flatMap(levelFindings)];
 }
 
 function unreached(
@@ -43,6 +44,18 @@ function unreached(
   const trouble = connectionTrouble(neighbour, failed);
   if (trouble === null) return wrong(check, `${text}: ${failed}`, mend);
   return wrong(check, `${text}: ${trouble.text} (${failed})`, trouble.mend);
+}
+
+/** A subject that is new has nothing to be compared with yet. */
+function levelFindings({ subject, standing, level }: SubjectSeen): readonly Finding[] {
+  if (standing === 'new' || level === null || !isWeak(level)) return [];
+  return [
+    warn(
+      'compatibility',
+      `subject ${subject}: compatibility ${level} takes schemas that cannot read older records`,
+      'npx fraud-connector schemas register --compatibility FULL_TRANSITIVE',
+    ),
+  ];
 }
 
 function schemaFinding({ subject, standing }: SubjectSeen): Finding {

@@ -140,6 +140,7 @@ function topicFindings(config: Config, { topics, brokers }: ClusterSeen): readon
     ...there.flatMap(insyncFindings),
     ...there.flatMap(sizeFindings),
     ...there.filter(({ role }) => role === 'letters').flatMap(letterFindings),
+    ...there.flatMap((topic) => compactionFindings(config, topic)),
   ];
 }
 
@@ -223,6 +224,19 @@ function letterFindings({ topic, retentionMs, cleanupPolicy }: TopicSeen): reado
       ),
     );
   return findings;
+}
+
+/** Both topics are keyed by trans_id, and their newest record is not always the one that counts. */
+function compactionFindings({ topics }: Config, { topic, cleanupPolicy }: TopicSeen): readonly Finding[] {
+  if (cleanupPolicy?.includes('compact') !== true) return [];
+  const mend = alter(topic, 'cleanup.policy=delete');
+  if (topic === topics.reviews) {
+    const text = `topic ${topic} is compacted: a late delivery of an older review removes the newest decision`;
+    return [wrong('compaction', text, mend)];
+  }
+  if (topic !== topics.scores) return [];
+  const text = `topic ${topic} is compacted: a later record with a failure removes the decision before it`;
+  return [warn('compaction', text, mend)];
 }
 
 function hours(ms: number): string {

@@ -166,10 +166,11 @@ async function lookAtRegistry({ config, clock }: LookParts): Promise<readonly Su
 
 async function lookAtSubject(registry: SchemaRegistryEdge, { subject, schema }: Subject): Promise<SubjectSeen> {
   const found = await registry.idOf(subject, schema);
-  if (found.do === 'found') return { subject, standing: 'registered' };
   if (found.do === 'unreachable') throw new Fault('REGISTRY_FAILED', found.error);
+  const level = await registry.level(subject);
+  if (found.do === 'found') return { subject, standing: 'registered', level };
   const standing = await registry.check(subject, schema);
-  return { subject, standing: standing.do === 'fits' ? 'older' : standing.do };
+  return { subject, standing: standing.do === 'fits' ? 'older' : standing.do, level };
 }
 
 async function lookAtService({ config, clock, userAgent }: LookParts): Promise<LoginSeen | NotSeen | null> {

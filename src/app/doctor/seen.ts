@@ -1,3 +1,5 @@
+import { type CompatibilityLevel } from '../../edges/schema-registry/subjects.ts';
+
 /** What the doctor saw, before anything is made of it. */
 
 /** An address, and why it does not take connections; null: it does. */
@@ -60,6 +62,8 @@ export interface SubjectSeen {
   readonly subject: string;
   /** `new`: nothing is registered; `older`: ours is not, and would fit; `refused`: it would not. */
   readonly standing: 'registered' | 'new' | 'older' | 'refused';
+  /** Null: not known. */
+  readonly level: CompatibilityLevel | null;
 }
 
 export interface LoginSeen {

@@ -23,7 +23,7 @@ export interface PassParts {
   readonly commitIntervalMs: number;
   readonly drainTimeoutMs: number;
   readonly barrierMs: number;
-  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number };
+  readonly buffer: { readonly maxRecords: number; readonly maxBytes: number; readonly maxSpan: number };
   readonly stop: StopRequest;
 }
 
@@ -128,7 +128,12 @@ function createEngine(parts: PassParts, pass: Pass, source: Source, onGone: (mis
     parked: new Set(),
     onGap: 'earliest',
     barrierMs: parts.barrierMs,
-    pressure: { partitionRecords: PARTITION_RECORDS, flowRecords: buffer.maxRecords, flowBytes: buffer.maxBytes },
+    pressure: {
+      partitionRecords: PARTITION_RECORDS,
+      partitionSpan: buffer.maxSpan,
+      flowRecords: buffer.maxRecords,
+      flowBytes: buffer.maxBytes,
+    },
   });
 }
 

@@ -19,12 +19,12 @@ export function headlineOf(report: HealthReport): Headline {
     return { tone: 'ill', word: 'failed', says: 'It is about to end by a fault; the log line “fatal” says which.' };
   if (phase === 'stopping' || phase === 'stopped')
     return { tone: 'wait', word: phase, says: 'What was begun is finished; nothing new is started.' };
-  if (holds.length > 0) return { tone: 'ill', word: 'held', says: sayHolds(report) };
+  if (holds.some(({ partial }) => !partial)) return { tone: 'ill', word: 'held', says: sayHolds(report) };
   if (phase === 'starting')
     return { tone: 'wait', word: 'starting', says: `It opens what it needs, since ${spell(report.phaseForMs)}.` };
   if (engine === 'joining' || !ready)
     return { tone: 'wait', word: 'joining', says: 'It joins the consumer group; nothing is read until it has.' };
-  return keptBack(report) ?? behind(report) ?? WELL;
+  return keptBack(report) ?? someWait(report) ?? behind(report) ?? WELL;
 }
 
 const WELL: Headline = {
@@ -33,12 +33,19 @@ const WELL: Headline = {
   says: 'Nothing is held and nothing is old. There is nothing to do.',
 };
 
+/** The flows go on: only single records wait. */
+function someWait(report: HealthReport): Headline | null {
+  if (report.holds.length === 0) return null;
+  return { tone: 'wait', word: 'some wait', says: sayHolds(report) };
+}
+
 function sayHolds(report: HealthReport): string {
-  const [oldest, ...others] = holdGroups(report);
+  const [oldest, ...others] = holdGroups(report).toSorted((one, other) => Number(one.partial) - Number(other.partial));
   if (oldest === undefined) return '';
   const scopes = oldest.waiting.map(({ scope }) => scope).join(' and ');
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other cause')}`;
-  return `${oldest.cause} for ${spell(oldest.ageMs)}: ${scopes}${more}. Nothing is lost meanwhile.`;
+  const meanwhile = oldest.partial ? 'Other records go on; nothing is lost meanwhile.' : 'Nothing is lost meanwhile.';
+  return `${oldest.cause} for ${spell(oldest.ageMs)}: ${scopes}${more}. ${meanwhile}`;
 }
 
 function keptBack({ gates }: HealthReport): Headline | null {

@@ -7,8 +7,10 @@ export interface HoldGroup {
   readonly mend: string;
   /** Of the oldest. */
   readonly ageMs: number;
+  /** Only some records wait for it: their flow goes on. */
+  readonly partial: boolean;
   /** What waits, each once, the longest wait first. */
-  readonly waiting: readonly Pick<HoldReport, 'scope' | 'ageMs' | 'records' | 'error'>[];
+  readonly waiting: readonly Pick<HoldReport, 'scope' | 'ageMs' | 'records' | 'error' | 'position'>[];
 }
 
 /** The holds of a report by their causes, the oldest first. A flow whose gate holds, too, is named once. */
@@ -21,9 +23,11 @@ export function holdGroups({ holds, flows }: HealthReport): readonly HoldGroup[]
     const waiting = scopes.map(([scope, same]) => {
       const waits = flows.find(({ name }) => name === scope)?.waits.find((wait) => wait.cause === cause);
       const error = waits?.error ?? same.find((hold) => hold.error !== null)?.error ?? null;
-      return { scope, ageMs: same[0]?.ageMs ?? 0, records: waits?.records ?? null, error };
+      const position = waits?.position ?? same.find((hold) => hold.position !== null)?.position ?? null;
+      return { scope, ageMs: same[0]?.ageMs ?? 0, records: waits?.records ?? null, error, position };
     });
-    return [{ cause, means: oldest.means, mend: oldest.mend, ageMs: oldest.ageMs, waiting }];
+    const { means, mend, ageMs, partial } = oldest;
+    return [{ cause, means, mend, ageMs, partial, waiting }];
   });
 }
 

@@ -16,7 +16,7 @@ export interface OpsSource {
   /** Whether webhooks may be sent here. */
   ready(): boolean;
   /** Whether a flow does its work; null: it is not in this process. */
-  readyOf(flow: 'scoring' | 'sync'): boolean | null;
+  readyOf(flow: 'scoring' | 'sync' | 'reviews'): boolean | null;
   /** Plain JSON values: codes, partitions, offsets, holds; no keys, ids or texts of the service. */
   status(): HealthReport;
   /** Prometheus' text format. */
@@ -28,7 +28,7 @@ const TEXT = 'text/plain; charset=utf-8';
 const NO_STORE = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
 /**
- * Serves `/livez`, `/readyz`, `/readyz/scoring`, `/readyz/sync`, `/status` (JSON, or a page for people) and `/metrics`.
+ * Serves `/livez`, `/readyz`, `/readyz/scoring`, `/readyz/sync`, `/readyz/reviews`, `/status` (JSON, or a page for people) and `/metrics`.
  * GET and HEAD only, no authentication: keep it inside. Rejects with PORT_TAKEN.
  */
 export async function startOpsServer(options: OpsServerOptions, source: OpsSource): Promise<HttpServer> {
@@ -70,6 +70,8 @@ async function answerOf({ raw }: FastifyRequest, source: OpsSource): Promise<Ans
       return flowProbe(source.readyOf('scoring'));
     case '/readyz/sync':
       return flowProbe(source.readyOf('sync'));
+    case '/readyz/reviews':
+      return flowProbe(source.readyOf('reviews'));
     case '/status':
       return status(source.status(), raw.headers.accept, EVERY.exec(raw.url ?? '')?.[1]);
     case '/metrics':

@@ -5,6 +5,7 @@ import {
   type HealthReport,
   type HoldReport,
   type PartitionReport,
+  type ReviewsReport,
 } from '../../telemetry/ports.ts';
 import { headlineOf } from './headline.ts';
 import { type HoldGroup, holdGroups } from './hold-groups.ts';
@@ -36,6 +37,7 @@ export function statusPage(report: HealthReport, { everySeconds }: PageOptions =
     `<div class="card headline ${tone}"><b>${escaped(word)}</b><span>${escaped(says)}</span></div>`,
     section('Held: what waits, and what to do', holdGroups(report).map(holdCard).join('')),
     section('Flows', flowTable(report.flows)),
+    section('Webhooks since the start', reviewsTable(report.reviews)),
     section('Gates: what keeps calls to the service back', gateTable(report.gates)),
     section('Topics', topicTable(report.partitions)),
     section('If it were killed now: done a second time, at most', boundTable(report.duplicateBound)),
@@ -61,9 +63,10 @@ function section(title: string, content: string): string {
 }
 
 function holdCard({ cause, means, mend, waiting }: HoldGroup): string {
-  const facts = waiting.map(({ scope, ageMs, records, error }) => {
+  const facts = waiting.map(({ scope, ageMs, records, error, position }) => {
     const counts = records === null ? '' : ` (${counted(records, 'record')})`;
-    return `${scope} for ${spell(ageMs)}${counts}${error === null ? '' : `: ${error}`}`;
+    const at = position === null ? '' : ` at ${position}`;
+    return `${scope} for ${spell(ageMs)}${counts}${error === null && at === '' ? '' : `: ${error ?? 'failed'}${at}`}`;
   });
   return `<div class="card hold"><b>${escaped(cause)}</b><span>${escaped(facts.join(' · '))}</span><p>${escaped(means)}</p><p><strong>Do:</strong> ${escaped(mend)}</p></div>`;
 }
@@ -73,7 +76,7 @@ function flowTable(flows: readonly FlowReport[]): string {
     ['flow', 'ready', 'in flight', 'buffered', 'size', 'delivered', 'letters', 'skipped', 'waits for'],
     flows.map((flow) => [
       flow.name,
-      flow.ready ? { text: 'yes', tone: 'well' } : { text: 'no', tone: 'ill' },
+      readyCell(flow.ready),
       grouped(flow.inFlight),
       grouped(flow.buffered),
       sized(flow.bufferedBytes),
@@ -85,12 +88,34 @@ function flowTable(flows: readonly FlowReport[]): string {
   );
 }
 
+function readyCell(isReady: boolean): Cell {
+  return isReady ? { text: 'yes', tone: 'well' } : { text: 'no', tone: 'ill' };
+}
+
 /** How many records ended so, with each reason where there is one. */
 function ended({ outcomes }: FlowReport, kind: string): Cell {
   const found = Object.entries(outcomes).filter(([name]) => name.startsWith(kind));
   const sum = found.reduce((total, [, count]) => total + count, 0);
   const reasons = found.map(([name, count]) => `${name.slice(kind.length)} ${grouped(count)}`).join(', ');
   return { text: sum === 0 ? '0' : `${grouped(sum)} (${reasons})`, kind: 'wide' };
+}
+
+function reviewsTable(reviews: ReviewsReport | null): string {
+  if (reviews === null) return '';
+  const { ready, accepted, published, duplicate, parked, unavailable, refused } = reviews;
+  const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
+  return table(
+    ['flow', 'ready', 'accepted', 'published', 'repeats', 'letters', 'unavailable', 'refused'],
+    [
+      [
+        'reviews',
+        readyCell(ready),
+        ...[accepted, published, duplicate, parked].map((count) => grouped(count)),
+        unavailable === 0 ? '0' : { text: grouped(unavailable), tone: 'wait' },
+        reasons.length === 0 ? '0' : { text: reasons.join(', '), tone: 'wait' },
+      ],
+    ],
+  );
 }
 
 function waitWords({ cause, records, ageMs }: HoldReport): string {

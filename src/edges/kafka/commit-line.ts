@@ -1,29 +1,23 @@
-import { type EachBatchPayload } from 'kafkajs';
 import { type Commit, type TopicPartition } from '../../engine/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
+import { type Membership } from './coordinator-repair.ts';
 import { causeCode, kafkaErrorName } from './errors.ts';
 import { toKafkaOffsets } from './owned.ts';
-
-type CommitOffsets = (...args: Parameters<EachBatchPayload['commitOffsetsIfNecessary']>) => Promise<void>;
 
 export interface CommitLineOptions {
   readonly mayCommit: () => boolean;
   readonly owns: (at: TopicPartition) => boolean;
+  /** Null: it has not begun. */
+  readonly membership: () => Pick<Membership, 'commit'> | null;
 }
 
 /** The commits of one membership, one at a time. */
 export class CommitLine {
   readonly #options: CommitLineOptions;
-  #commitOffsets: CommitOffsets | null = null;
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: CommitLineOptions) {
     this.#options = options;
-  }
-
-  /** kafkajs gives a way to commit with each batch, and no other that says how it ended. */
-  use(commitOffsets: CommitOffsets): void {
-    this.#commitOffsets = commitOffsets;
   }
 
   /**
@@ -44,10 +38,10 @@ export class CommitLine {
     if (!mayCommit()) throw new Fault('KAFKA_FAILED', 'Nothing may be committed now: the group is rebalancing.');
     if (commits.some((commit) => !owns(commit)))
       throw new Fault('KAFKA_FAILED', 'A partition is no longer owned: its offset was not committed.');
-    if (this.#commitOffsets === null)
-      throw new Fault('KAFKA_FAILED', 'Nothing has been read since the join: there is nothing to commit.');
+    const membership = this.#options.membership();
+    if (membership === null) throw new Fault('KAFKA_FAILED', 'Nothing may be committed: not a member of the group.');
     try {
-      await this.#commitOffsets({ topics: toKafkaOffsets(commits) });
+      await membership.commit(toKafkaOffsets(commits));
     } catch (error) {
       // The brokers store the other partitions of the request all the same.
       if (causeCode(error) === 'OFFSET_METADATA_TOO_LARGE')

@@ -1,4 +1,4 @@
-import { type ConsumerGroup, type GroupBroker } from './group-internals.ts';
+import { type ConsumerGroup, type GroupBroker, type GroupOffsets } from './group-internals.ts';
 
 const NOT_MOVED = new Error('The group is coordinated where it was.');
 const NO_GENERATION = new Error('The member belongs to no generation of the group.');
@@ -35,6 +35,8 @@ export interface Membership {
    * log. To be called between joins only; rejects as kafkajs does, or where there is no generation.
    */
   confirm(): Promise<void>;
+  /** One attempt, of the present generation. kafkajs' own way to it comes with a batch, and says nothing of how it ended. Rejects as kafkajs does. */
+  commit(topics: readonly GroupOffsets[]): Promise<void>;
   /** Asks the other brokers who coordinates the group; whether it has moved, and goes on with the new one. Never rejects. */
   findCoordinator(): Promise<boolean>;
   /** How many heartbeats have been answered. */
@@ -98,6 +100,9 @@ export function membershipOf(cluster: object): Membership | null {
       const { coordinator, groupId, generationId, memberId } = group;
       if (coordinator === null || generationId === null || memberId === null) throw NO_GENERATION;
       await coordinator.syncGroup({ groupId, generationId, memberId, groupAssignment: [] });
+    },
+    commit: async (topics) => {
+      await group.commitOffsets({ topics });
     },
     findCoordinator: async () => {
       const before = group.coordinator;

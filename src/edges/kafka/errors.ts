@@ -51,6 +51,15 @@ export function withRights(name: string, rights: Rights): string {
   return `${name} (missing ACL: ${[operation, 'on', kind, names.join(', ')].join(' ').trimEnd()})`;
 }
 
+const CUT: ReadonlySet<unknown> = new Set(['KafkaJSConnectionClosedError', 'ECONNRESET', 'EPIPE']);
+
+/** Whether an open connection was closed in place of an answer. */
+export function isConnectionCut(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = Reflect.get(at, 'cause') ?? Reflect.get(at, 'originalError'))
+    if (CUT.has(at.name) || CUT.has(Reflect.get(at, 'code'))) return true;
+  return false;
+}
+
 /** The broker's (`type`) or the system's (`code`) name for what went wrong, from the innermost cause that has one. */
 export function causeCode(error: unknown): string | null {
   let found: string | null = null;

@@ -11,7 +11,11 @@ const LEASE_SHARE = 0.6;
  * - its lease runs: what was answered last was SENT less than 0.6 of the session ago. When it was answered says nothing:
  *   a process that wakes up finds old answers in its socket;
  * - the process was not stopped for 2 s since: a tick that comes late, or does not come, closes the fence until a
- *   heartbeat that was sent afterwards has been answered.
+ *   heartbeat that was sent afterwards has been answered;
+ * - the machine was not suspended since. Its monotonic clock stands still meanwhile (CLOCK_MONOTONIC), so neither the
+ *   lease nor a late tick shows it. A wall clock that ran 2 s further ahead does: then the lease counts as lapsed, however
+ *   young it looks. A wall clock that is set forward looks alike and costs one confirmation; one that is set back or
+ *   slewed does nothing.
  *
  * An answered heartbeat prolongs a lease that runs, and begins none: a coordinator that still reads the group from its
  * log answers every heartbeat without an error, also one of a member that was evicted long ago. While the lease runs that
@@ -27,7 +31,10 @@ export class FenceFeed implements Fence {
   /** The lease runs from here. */
   #leasedAtMs: number | null = null;
   #frozenAtMs: number | null = null;
-  #tickedAtMs: number | null = null;
+  /** The last look while the feed runs: by the monotonic clock, and by the wall clock. */
+  #lookedAt: { readonly monotonicMs: number; readonly wallMs: number } | null = null;
+  /** The machine may have been suspended until then: what was sent before proves nothing. */
+  #suspendedUntilMs = -Infinity;
   #cancel: Cancel | null = null;
 
   constructor(options: { readonly clock: Clock; readonly sessionTimeoutMs: number }) {
@@ -36,8 +43,8 @@ export class FenceFeed implements Fence {
   }
 
   mayWrite(): boolean {
+    this.#look();
     const nowMs = this.#clock.monotonicMs();
-    this.#look(nowMs);
     return (
       this.#open && this.#frozenAtMs === null && this.#leasedAtMs !== null && !this.#isOver(this.#leasedAtMs, nowMs)
     );
@@ -46,7 +53,7 @@ export class FenceFeed implements Fence {
   /** Begins to watch for stops of the process. */
   start(): void {
     if (this.#cancel !== null) return;
-    this.#tickedAtMs = this.#clock.monotonicMs();
+    this.#lookedAt = this.#times();
     this.#cancel = this.#clock.after(TICK_MS, this.#tick);
   }
 
@@ -54,7 +61,7 @@ export class FenceFeed implements Fence {
   stop(): void {
     this.#cancel?.();
     this.#cancel = null;
-    this.#tickedAtMs = null;
+    this.#lookedAt = null;
     this.#open = false;
     this.#heartbeatAtMs = null;
     this.#leasedAtMs = null;
@@ -72,14 +79,17 @@ export class FenceFeed implements Fence {
 
   /** A heartbeat that was sent then has been answered without an error; monotonic. */
   answered(sentAtMs: number): void {
+    this.#look();
     this.#heartbeatAtMs = latest(this.#heartbeatAtMs, sentAtMs);
     if (this.#leasedAtMs !== null && !this.hasLapsed) this.#lease(sentAtMs);
   }
 
   /** A sync of the present generation that was sent then has been answered without an error; monotonic. */
   confirmed(sentAtMs: number): void {
+    this.#look();
     this.#heartbeatAtMs = latest(this.#heartbeatAtMs, sentAtMs);
-    this.#lease(sentAtMs);
+    // Of before a suspension it begins a lease that has lapsed: so another one is asked for.
+    this.#lease(sentAtMs > this.#suspendedUntilMs ? sentAtMs : -Infinity);
   }
 
   /** The lease has run out: no heartbeat brings it back, `confirmed` does. */
@@ -102,14 +112,27 @@ export class FenceFeed implements Fence {
   }
 
   readonly #tick = (): void => {
-    const nowMs = this.#clock.monotonicMs();
-    this.#look(nowMs);
-    this.#tickedAtMs = nowMs;
+    this.#look();
+    this.#lookedAt = this.#times();
     this.#cancel = this.#clock.after(TICK_MS, this.#tick);
   };
 
-  #look(nowMs: number): void {
-    if (this.#tickedAtMs !== null && nowMs - this.#tickedAtMs > TICK_MS + FROZEN_MS) this.#frozenAtMs = nowMs;
+  /** Closes the fence if the process has stood still since the last look, or the machine has. */
+  #look(): void {
+    if (this.#lookedAt === null) return;
+    const now = this.#times();
+    const passedMs = now.monotonicMs - this.#lookedAt.monotonicMs;
+    const isSuspended = now.wallMs - this.#lookedAt.wallMs - passedMs > FROZEN_MS;
+    if (passedMs <= TICK_MS + FROZEN_MS && !isSuspended) return;
+    this.#lookedAt = now;
+    this.#frozenAtMs = now.monotonicMs;
+    if (!isSuspended) return;
+    this.#suspendedUntilMs = now.monotonicMs;
+    if (this.#leasedAtMs !== null) this.#leasedAtMs = -Infinity;
+  }
+
+  #times(): { readonly monotonicMs: number; readonly wallMs: number } {
+    return { monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.nowMs() };
   }
 }
 

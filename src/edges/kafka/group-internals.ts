@@ -19,6 +19,12 @@ export interface GroupBroker {
   }>;
 }
 
+/** What a group commits of a topic, as kafkajs writes it. */
+export interface GroupOffsets {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string; readonly metadata: string }[];
+}
+
 /** kafkajs' member of a group. */
 export interface ConsumerGroup {
   readonly groupId: string;
@@ -36,6 +42,7 @@ export interface ConsumerGroup {
   joinAndSync: (this: ConsumerGroup) => Promise<void>;
   heartbeat: (this: ConsumerGroup, options: { readonly interval: number }) => Promise<void>;
   recoverFromFetch: (this: ConsumerGroup, error: unknown) => Promise<void>;
+  commitOffsets(offsets: { readonly topics: readonly GroupOffsets[] }): Promise<void>;
 }
 
 /** Partitions of a topic. */

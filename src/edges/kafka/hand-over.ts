@@ -1,4 +1,5 @@
-import { type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
+import { type LogRange, type SourceRecord, type TopicPartition } from '../../engine/ports.ts';
+import { recordBytes } from '../../kernel/record-bytes.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type Owned } from './owned.ts';
 
@@ -6,7 +7,7 @@ import { type Owned } from './owned.ts';
 const AT_ONCE = 128;
 /** Of one partition: what is kept beside it need not be fetched yet. */
 const ENOUGH = 512;
-/** What is kept for partitions that do not flow, keys and values; beyond it their records are fetched again. */
+/** What is kept for partitions that do not flow; beyond it their records are fetched again. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** What one fetch has brought of one partition. */
@@ -16,11 +17,14 @@ export interface Fetched {
   /** The offset after the last one fetched. */
   readonly next: bigint;
   readonly records: readonly SourceRecord[];
+  /** There: the log does not hold `from`, but this, and there are no records. */
+  readonly outOfRange?: LogRange;
 }
 
 interface Kept {
   readonly next: bigint;
   readonly records: readonly SourceRecord[];
+  readonly outOfRange: LogRange | undefined;
   /** The first record that was not handed over; and the offset from which on none was. */
   index: number;
   from: bigint;
@@ -30,7 +34,7 @@ export interface HandOverOptions {
   readonly clock: Clock;
   /** Whether records of the partition may be handed over now. */
   readonly flows: (owned: Owned) => boolean;
-  readonly give: (at: TopicPartition, from: bigint, next: bigint, records: readonly SourceRecord[]) => void;
+  readonly give: (at: TopicPartition, part: Fetched) => void;
   /** There was enough of it, and is no more: it should be fetched again. */
   readonly onLow: (owned: Owned) => void;
 }
@@ -53,11 +57,11 @@ export class HandOver {
   }
 
   /** Keeps what comes next of a partition, until `go` or `wake`. False: there is no room for it. */
-  add(owned: Owned, { from, next, records }: Fetched): boolean {
+  add(owned: Owned, { from, next, records, outOfRange }: Fetched): boolean {
     const bytes = sizeOf(records);
-    if (!this.#options.flows(owned) && this.#bytes + bytes > MOST_BYTES) return false;
+    if (bytes > 0 && !this.#options.flows(owned) && this.#bytes + bytes > MOST_BYTES) return false;
     this.#bytes += bytes;
-    const kept = { next, records, index: 0, from };
+    const kept = { next, records, outOfRange, index: 0, from };
     const before = this.#kept.get(owned);
     if (before === undefined) this.#kept.set(owned, [kept]);
     else before.push(kept);
@@ -110,7 +114,7 @@ export class HandOver {
     const waiting = this.#kept.get(owned);
     const [kept] = waiting ?? [];
     if (waiting === undefined || kept === undefined || !this.#options.flows(owned)) return;
-    const { from, index } = kept;
+    const { from, index, outOfRange } = kept;
     const part = kept.records.slice(index, index + AT_ONCE);
     kept.index += part.length;
     const isWhole = kept.index === kept.records.length;
@@ -120,13 +124,14 @@ export class HandOver {
     this.#kept.delete(owned);
     if (isWhole) waiting.shift();
     if (waiting.length > 0) this.#kept.set(owned, waiting);
-    this.#options.give(owned.at, from, kept.from, part);
+    const given = { from, next: kept.from, records: part };
+    this.#options.give(owned.at, outOfRange === undefined ? given : { ...given, outOfRange });
     this.wake();
   }
 }
 
 function sizeOf(records: readonly SourceRecord[]): number {
   let bytes = 0;
-  for (const { key, value } of records) bytes += (key?.length ?? 0) + (value?.length ?? 0);
+  for (const record of records) bytes += recordBytes(record);
   return bytes;
 }

@@ -10,7 +10,6 @@ const { logLevel } = kafkajs;
  */
 const KNOWN: readonly (readonly [namespace: string, beginning: string])[] = [
   ['Consumer', 'Crash:'],
-  ['ConsumerGroup', 'Offset out of range, resetting to default offset'],
   ['ConsumerGroup', 'Consumer group received unsubscribed topics'],
   ['Runner', 'The coordinator is not aware of this member, re-joining the group'],
   ['Connection', 'Connection error'],

@@ -1,8 +1,9 @@
-import { type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
+import { type SourceEvents } from '../../engine/ports.ts';
 import { type Clock } from '../../kernel/clock.ts';
 import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { type FenceFeed } from './fence-feed.ts';
+import { type ReadLimits } from './fetched-partition.ts';
 import { type OffsetReader } from './offset-reader.ts';
 
 /** What one membership of a group is made from, and whom it tells. */
@@ -11,6 +12,7 @@ export interface MemberOptions {
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
   readonly topics: readonly string[];
+  readonly limits: ReadLimits;
   readonly clock: Clock;
   readonly draw: () => number;
   readonly fence: FenceFeed;
@@ -21,10 +23,10 @@ export interface MemberOptions {
   readonly metadataMaxAgeMs: number;
   readonly onMismatch?: (partitions: Readonly<Record<string, number>>) => void;
   readonly events: Omit<SourceEvents, 'lost'>;
-  /** A try to read offsets back after a join failed; it is repeated. */
-  readonly onReadBackFailed: (error: string) => void;
-  /** The log does not hold the offset that is to be read next; the membership ends at once. */
-  readonly onOutOfRange: (at: TopicPartition, expected: bigint) => void;
+  /** A try to ask for offsets failed; it is repeated. */
+  readonly onAskFailed: (error: string) => void;
+  /** Offsets were answered after tries that failed. */
+  readonly onAnswered: () => void;
   /** Once: the membership is over. */
   readonly onEnd: (error: string) => void;
 }

@@ -8,18 +8,17 @@ import { membershipOf, onUnknownTopic } from './coordinator-repair.ts';
 import { kafkaErrorName } from './errors.ts';
 import { type Fetched, HandOver } from './hand-over.ts';
 import { Heart } from './heart.ts';
-import { toSourceRecord } from './incoming.ts';
+import { readFetches, readOf } from './fetch-repair.ts';
 import { JoinGuard } from './join-guard.ts';
 import { type MemberOptions } from './member-options.ts';
 import { MemberWatch } from './member-watch.ts';
-import { backoffMs, Nap } from './nap.ts';
-import { type Watermarks } from './offset-reader.ts';
-import { advanceTo, flows, judgeEmpty, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
+import { flows, isRead, type Owned, OwnedPartitions, seekTo, toKafkaPartitions } from './owned.ts';
+import { Patience } from './patience.ts';
+import { onOutOfRange } from './range-repair.ts';
 import { consumerConfig, heartbeatMs } from './settings.ts';
 import { Turns } from './turns.ts';
 
 const DISCONNECT_MS = 8000;
-const READ_BACK_MS = 10_000;
 /** The engine ends its barrier by itself within a third of the session; this is for one that does not. */
 const BARRIER_GRACE_MS = 1000;
 
@@ -32,13 +31,13 @@ const BARRIER_GRACE_MS = 1000;
  * | `owning` | partitions flow as the engine says; commits pass | the end of a barrier, or a join → `joining` |
  * | `ended` | nothing comes or goes any more | – |
  *
- * Every phase may end: kafkajs crashed, an answer shows that the offsets are not there, or `close`.
+ * Every phase may end: kafkajs crashed, the watchdog ended it, or `close`.
  */
 export class GroupMember {
   readonly #options: MemberOptions;
   readonly #ownership = new Ownership();
   readonly #owned = new OwnedPartitions();
-  readonly #nap: Nap;
+  readonly #patience: Patience;
   readonly #consumer: Consumer;
   readonly #joins: JoinGuard;
   readonly #watch: MemberWatch;
@@ -56,9 +55,13 @@ export class GroupMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    this.#nap = new Nap(options.clock);
+    this.#patience = new Patience(options);
     this.#turns = new Turns(options.clock);
-    this.#commits = new CommitLine({ mayCommit: () => this.#mayCommit, owns: (at) => this.#owned.has(at) });
+    this.#commits = new CommitLine({
+      mayCommit: () => this.#mayCommit,
+      owns: (at) => this.#owned.has(at),
+      membership: () => (this.#cluster === null ? null : membershipOf(this.#cluster)),
+    });
     this.#joins = new JoinGuard(async () => {
       await this.#passBarrier();
     });
@@ -73,9 +76,10 @@ export class GroupMember {
     this.#handOver = new HandOver({
       clock: options.clock,
       flows: (owned) => this.#phase === 'owning' && !this.#joins.isUp && flows(owned),
-      give: (at, from, next, records) => {
+      give: (at, { from, next, records, outOfRange }) => {
         this.#guarded(() => {
-          options.events.records(at, from, next, records);
+          if (outOfRange === undefined) options.events.records(at, from, next, records);
+          else options.events.outOfRange(at, outOfRange);
         });
       },
       onLow: ({ at }) => {
@@ -96,8 +100,17 @@ export class GroupMember {
         onCluster: (cluster) => {
           this.#cluster = cluster;
           this.#joins.guard(cluster);
+          readFetches(cluster, {
+            ...options.limits,
+            turn: async () => {
+              await this.#turns.next();
+            },
+          });
           onUnknownTopic(cluster, () => {
             this.#watch.unknownTopic();
+          });
+          onOutOfRange(cluster, ({ topic, partition }) => {
+            this.#outOfRange({ topic, partition });
           });
         },
       }),
@@ -200,11 +213,6 @@ export class GroupMember {
         this.#joined(payload.memberAssignment);
       });
     });
-    this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
-      this.#guarded(() => {
-        if (payload.batchSize === 0) this.#emptyBatch(payload);
-      });
-    });
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#end(kafkaErrorName(payload.error));
     });
@@ -234,23 +242,15 @@ export class GroupMember {
   }
 
   async #readBack(join: number, partitions: readonly TopicPartition[]): Promise<void> {
-    const { offsets, groupId, clock, draw, onReadBackFailed } = this.#options;
-    for (let failures = 0; this.#isCurrent(join); failures += 1) {
-      try {
-        const found = await within(clock, READ_BACK_MS, offsets.readBack(groupId, partitions));
-        if (!this.#isCurrent(join)) return;
-        if (found !== 'late') {
-          this.#guarded(() => {
-            this.#begin(found);
-          });
-          return;
-        }
-        onReadBackFailed('timeout');
-      } catch (error) {
-        onReadBackFailed(kafkaErrorName(error));
-      }
-      if (this.#isCurrent(join)) await this.#nap.sleep(backoffMs(failures, draw, 200, 2000));
-    }
+    const { offsets, groupId } = this.#options;
+    const found = await this.#patience.ask(
+      async () => await offsets.readBack(groupId, partitions),
+      () => this.#isCurrent(join),
+    );
+    if (found !== null)
+      this.#guarded(() => {
+        this.#begin(found);
+      });
   }
 
   #begin(found: readonly AssignedPartition[]): void {
@@ -266,51 +266,25 @@ export class GroupMember {
 
   #batch(payload: EachBatchPayload): void {
     const { batch } = payload;
-    this.#commits.use(async (offsets) => {
-      await payload.commitOffsetsIfNecessary(offsets);
-    });
     const owned = this.#owned.get(batch);
+    const read = readOf(batch.messages[0]);
     // A batch that is refused here is not resolved: it is fetched again when the partition flows.
-    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined) return;
+    if (this.#phase !== 'owning' || payload.isStale() || owned === undefined || read === null) return;
     const from = BigInt(String(Reflect.get(batch, 'fetchedOffset')));
     if (from !== owned.expected) {
-      if (flows(owned)) this.#suspect(owned);
+      this.#suspect(owned);
       return;
     }
-    if (owned.suspect) return;
-    const lastOffset = batch.lastOffset();
-    const records = batch.messages.map((message) => toSourceRecord(owned.at, message));
-    const fetched = { from, next: BigInt(lastOffset) + 1n, records };
-    this.#take(owned, fetched, batch.highWatermark, () => {
-      payload.resolveOffset(lastOffset);
+    if (owned.suspicion !== null) return;
+    this.#take(owned, { from, ...read }, batch.highWatermark, () => {
+      payload.resolveOffset(batch.lastOffset());
     });
-  }
-
-  #emptyBatch(batch: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly highWatermark: string;
-    readonly firstOffset: string | null;
-    readonly lastOffset: string;
-  }): void {
-    const owned = this.#owned.get(batch);
-    if (this.#phase !== 'owning' || !flows(owned)) return;
-    const verdict = judgeEmpty(owned, batch.firstOffset, batch.lastOffset);
-    if (verdict === 'ignore') return;
-    const { expected: from } = owned;
-    const next = BigInt(batch.lastOffset) + 1n;
-    if (verdict === 'again') {
-      owned.doubted = next;
-      this.#consumer.seek({ ...owned.at, offset: from.toString() });
-      return;
-    }
-    this.#take(owned, { from, next, records: [] }, batch.highWatermark, () => undefined);
   }
 
   /** Takes over what was fetched. `resolve`: it need not be fetched again. */
   #take(owned: Owned, fetched: Fetched, highWatermark: string, resolve: () => void): void {
     if (!this.#handOver.add(owned, fetched)) return;
-    advanceTo(owned, fetched.next);
+    owned.expected = fetched.next;
     resolve();
     this.#options.events.position(owned.at, BigInt(highWatermark));
     this.#handOver.go(owned);
@@ -323,43 +297,43 @@ export class GroupMember {
     this.#setFlow([owned.at]);
   }
 
-  /**
-   * A fetch of an offset nobody asked for: left over from before a join, or kafkajs found ours out of range and has begun
-   * elsewhere (committing that). The log's ends tell which.
-   */
-  #suspect(owned: Owned & { expected: bigint }): void {
-    owned.suspect = true;
-    this.#setFlow([owned.at]);
-    const { expected, at } = owned;
-    void this.#options.offsets.watermarks(at.topic).then(
-      (marks) => {
-        this.#guarded(() => {
-          if (this.#owned.get(at) === owned) this.#clear(owned, expected, marks);
-        });
-      },
-      (error: unknown) => {
-        this.#end(kafkaErrorName(error));
-      },
-    );
+  /** A broker has refused a fetch. Nothing more is fetched of the partition, whoever owns it now: kafkajs would ask again at once. */
+  #outOfRange(at: TopicPartition): void {
+    this.#guarded(() => {
+      this.#consumer.pause(toKafkaPartitions([at]));
+      const owned = this.#owned.get(at);
+      if (this.#phase === 'owning' && owned !== undefined) this.#suspect(owned);
+    });
   }
 
-  #clear(owned: Owned, expected: bigint, marks: readonly Watermarks[]): void {
-    const mark = marks.find(({ partition }) => partition === owned.at.partition);
-    const readAt = owned.expected ?? expected;
-    if (mark !== undefined && (readAt < mark.low || readAt > mark.high)) {
-      this.#options.onOutOfRange(owned.at, readAt);
-      this.#end('OFFSET_OUT_OF_RANGE');
-      return;
-    }
-    owned.suspect = false;
-    this.#fetchFrom(owned, readAt);
-    this.#handOver.wake();
+  /**
+   * The log may not hold what is to be fetched next: a broker says so, or a fetch of an offset has come that nobody asked
+   * for, which may be left over from before a join. The log's ends tell which.
+   */
+  #suspect(owned: Owned): void {
+    if (!isRead(owned)) return;
+    const suspicion = {};
+    owned.suspicion = suspicion;
+    this.#setFlow([owned.at]);
+    void this.#clear(owned, owned.expected, () => owned.suspicion === suspicion && this.#owned.get(owned.at) === owned);
+  }
+
+  /** Reads on, or says what the log holds, behind all that was fetched; the engine says where to go on. */
+  async #clear(owned: Owned, from: bigint, isOpen: () => boolean): Promise<void> {
+    const { offsets } = this.#options;
+    const log = await this.#patience.ask(async () => await offsets.rangeOf(owned.at), isOpen);
+    if (log === null) return;
+    this.#guarded(() => {
+      if (from >= log.low && from <= log.high) this.#fetchFrom(owned, from);
+      else this.#handOver.add(owned, { from, next: from, records: [], outOfRange: log });
+      this.#handOver.wake();
+    });
   }
 
   #setFlow(partitions: readonly TopicPartition[]): void {
     if (this.#phase === 'ended') return;
     const owned = partitions.map((at) => this.#owned.get(at)).filter((of) => of !== undefined);
-    const isFetched = (of: Owned): boolean => flows(of) && !this.#handOver.hasEnough(of);
+    const isFetched = (of: Owned): boolean => isRead(of) && !this.#handOver.hasEnough(of);
     const open = owned.filter(isFetched).map(({ at }) => at);
     const shut = owned.filter((of) => !isFetched(of)).map(({ at }) => at);
     if (open.length > 0) this.#consumer.resume(toKafkaPartitions(open));
@@ -380,6 +354,6 @@ export class GroupMember {
     this.#handOver.clear();
     this.#watch.stop();
     this.#heart.stop();
-    this.#nap.wake();
+    this.#patience.wake();
   }
 }

@@ -1,15 +1,12 @@
 import { type Admin } from 'kafkajs';
-import { type AssignedPartition, type TopicPartition } from '../../engine/ports.ts';
+import { type AssignedPartition, type LogRange, type TopicPartition } from '../../engine/ports.ts';
 import { type KafkaClient } from './client.ts';
 import { describing, eachTopic } from './each-topic.ts';
 import { causeCode, needing, type Rights } from './errors.ts';
 
-export interface Watermarks {
+/** What the log of a partition holds; `high`: of all, unless a transaction is open. */
+export interface Watermarks extends LogRange {
   readonly partition: number;
-  /** The oldest offset that is still there. */
-  readonly low: bigint;
-  /** The end of what may be read: of all, unless a transaction is open. */
-  readonly high: bigint;
 }
 
 /** Reads what a group has committed and what the logs hold. Reconnects by itself; a failed reading rejects. */
@@ -42,7 +39,7 @@ export class OffsetReader {
         if (mark === undefined || found === undefined) throw new Error('a partition is missing in the answer');
         const offset = BigInt(found.offset);
         const { low, high } = mark;
-        // kafkajs itself commits -2 or -1 when an offset is out of range.
+        // kafkajs commits -2 or -1 when an offset is out of range, if nobody keeps it from that.
         if (offset < 0n) return { topic, partition, committed: null, metadata: '', low, high };
         return { topic, partition, committed: offset, metadata: found.metadata ?? '', low, high };
       });
@@ -51,6 +48,13 @@ export class OffsetReader {
 
   async watermarks(topic: string): Promise<Watermarks[]> {
     return await this.#with(async (admin) => toWatermarks(await admin.fetchTopicOffsets(topic)), describing(topic));
+  }
+
+  /** What the log of one partition holds. */
+  async rangeOf({ topic, partition }: TopicPartition): Promise<LogRange> {
+    const found = (await this.watermarks(topic)).find((of) => of.partition === partition);
+    if (found === undefined) throw new Error('a partition is missing in the answer');
+    return { low: found.low, high: found.high };
   }
 
   async close(): Promise<void> {

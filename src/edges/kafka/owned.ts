@@ -7,12 +7,11 @@ export interface Owned {
   expected: bigint | null;
   /** The engine wants records. */
   wanted: boolean;
-  /** Closed by the source itself, while it finds out why an offset came that nobody asked for. */
-  suspect: boolean;
-  /** A seek has not been followed by a batch yet: what comes may still be of before it. */
-  sought: boolean;
-  /** The end of an empty batch that came after a seek and was asked for again; null: none. */
-  doubted: bigint | null;
+  /**
+   * Not null: the log may not hold `expected`, and nothing is fetched before `seekTo`. It stands for this one suspicion: a
+   * later one is another object. What has been fetched before goes on.
+   */
+  suspicion: object | null;
 }
 
 /** The partitions of the present assignment. */
@@ -28,9 +27,7 @@ export class OwnedPartitions {
           at: { topic, partition },
           expected: null,
           wanted: false,
-          suspect: false,
-          sought: false,
-          doubted: null,
+          suspicion: null,
         });
     return [...this.#all.values()].map(({ at }) => at);
   }
@@ -39,10 +36,10 @@ export class OwnedPartitions {
     this.#all.clear();
   }
 
-  /** Those whose records are to be handed over now. */
+  /** Those that are to be fetched now, as far as the engine and the log are concerned. */
   reading(): { readonly topic: string; readonly partition: number; readonly expected: bigint }[] {
     return [...this.#all.values()]
-      .filter(flows)
+      .filter(isRead)
       .map(({ at: { topic, partition }, expected }) => ({ topic, partition, expected }));
   }
 
@@ -57,38 +54,18 @@ export class OwnedPartitions {
 
 /** Whether records of the partition may be handed over. */
 export function flows(owned: Owned | undefined): owned is Owned & { expected: bigint } {
-  return owned !== undefined && owned.wanted && !owned.suspect && owned.expected !== null;
+  return owned !== undefined && owned.wanted && owned.expected !== null;
+}
+
+/** Whether more of the partition may be fetched, beside what has been. */
+export function isRead(owned: Owned | undefined): owned is Owned & { expected: bigint } {
+  return flows(owned) && owned.suspicion === null;
 }
 
 /** The engine has said where reading begins. */
 export function seekTo(owned: Owned, next: bigint): void {
   owned.expected = next;
-  owned.sought = true;
-  owned.doubted = null;
-}
-
-/** Reading has come this far. */
-export function advanceTo(owned: Owned, next: bigint): void {
-  owned.expected = next;
-  owned.sought = false;
-  owned.doubted = null;
-}
-
-/**
- * Whether an empty batch (transaction markers, aborted records, what compaction left) moves the partition on. kafkajs does
- * not say what such a batch was asked for, and after a seek one may still come from before it. Believed: reading on
- * without a seek, beginning exactly where we are, or the same again after it was asked for again.
- */
-export function judgeEmpty(
-  owned: Owned & { expected: bigint },
-  firstOffset: string | null,
-  lastOffset: string,
-): 'advance' | 'again' | 'ignore' {
-  const next = BigInt(lastOffset) + 1n;
-  if (next <= owned.expected) return 'ignore';
-  if (!owned.sought) return 'advance';
-  if (firstOffset !== null && BigInt(firstOffset) === owned.expected) return 'advance';
-  return owned.doubted === next ? 'advance' : 'again';
+  owned.suspicion = null;
 }
 
 /** A partition's name as a key of a map. */

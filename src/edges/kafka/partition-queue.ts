@@ -6,6 +6,8 @@ const MOST_RECORDS = 500;
 const MOST_BYTES = 512 * 1024;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
+/** So often in a row a record that is too large for a batch with others may have its connection cut. */
+const MAX_CUTS = 3;
 
 /** A record on its way; `settle` answers its writer, once. */
 export interface Outgoing {
@@ -19,7 +21,12 @@ export interface Outgoing {
 export type SendResult =
   | { readonly do: 'written'; readonly baseOffset: bigint }
   | { readonly do: 'refused'; readonly why: 'too_large' | 'invalid' }
-  | { readonly do: 'failed'; readonly error: string };
+  | {
+      readonly do: 'failed';
+      readonly error: string;
+      /** The connection was cut instead of an answer, and other questions are answered. */
+      readonly isCut?: boolean;
+    };
 
 export interface QueueOptions {
   readonly partition: number;
@@ -34,7 +41,8 @@ export interface QueueOptions {
 
 /**
  * The records of one partition, in order: one send at a time, and what comes meanwhile makes up the next. A batch that is
- * refused is cut in half until the record that is meant stands alone.
+ * refused is cut in half until the record that is meant stands alone. Brokers refuse requests over their
+ * `socket.request.max.bytes` by cutting the connection: a large record that ends so again and again counts as too large.
  *
  * - resting: nothing is there to be sent. Left by `push`.
  * - joined: waits to be sent together with other partitions, or is. Left by `end` and `goAlone`.
@@ -96,8 +104,14 @@ export class PartitionQueue {
     const { partition, send } = this.#options;
     if (error !== null) await this.#wait(error, 0);
     let failures = error === null ? 0 : 1;
+    let cuts = 0;
     for (let batch = this.next(); batch.length > 0; batch = this.next()) {
-      const result = await send(partition, batch);
+      let result = await send(partition, batch);
+      cuts = result.do === 'failed' && result.isCut === true && isLarge(batch) ? cuts + 1 : 0;
+      if (cuts === MAX_CUTS) {
+        cuts = 0;
+        result = { do: 'refused', why: 'too_large' };
+      }
       if (result.do === 'failed') {
         await this.#wait(result.error, failures);
         failures += 1;
@@ -146,4 +160,9 @@ export class PartitionQueue {
       );
     }
   }
+}
+
+/** Too large to be sent with others, so it stands alone. */
+function isLarge(batch: readonly Outgoing[]): boolean {
+  return batch.some(({ bytes }) => bytes > MOST_BYTES);
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { type ConnectingPool, endOwnAttempts, shareConnects } from './connect-repair.ts';
 import { followCoordinator } from './coordinator-repair.ts';
 import { type ConsumerGroup, type FetchingGroup, type Runner } from './group-internals.ts';
-import { decodeRecord } from './read-repair.ts';
+import { leaveRanges, type RangedGroup } from './range-repair.ts';
 import { type AskingPool, tellRefusals } from './refusal-repair.ts';
 import { lookSoon } from './resume-repair.ts';
 import { forgetFailures } from './retry-repair.ts';
@@ -31,10 +31,10 @@ const repaired = new WeakSet<object>();
  * - A join ends the consumer when the group's coordinator has not read the group from its log yet. Here it is repeated.
  * - A member stays with a coordinator that is gone: `followCoordinator`.
  * - A partition that flows again after all were paused is noticed late: `lookSoon`.
+ * - An offset that is out of range makes it commit "none" over what was committed: `leaveRanges`.
  * - Failures are counted for as long as no join comes: `forgetFailures`.
  * - Writing a small record costs many times what its bytes do: `encodeRecord`.
  * - Of a write to several partitions that one of them has refused, the answers of the others are lost: `tellAll`.
- * - Reading a record with many headers stops the process: `decodeRecord`.
  * - A connection that has fallen silent is kept, and all that is asked on it times out: `giveUpSilent`.
  * - Each of those who need a connection at once opens a socket of its own: `shareConnects`.
  * - An attempt to connect that has failed ends the next one: `endOwnAttempts`.
@@ -47,11 +47,16 @@ export function repairKafkajs(): boolean {
     if (version !== REPAIRED_VERSION) return false;
     once((load('kafkajs/src/network/requestQueue') as { readonly prototype: RequestQueue }).prototype, quietIdleQueues);
     once(
-      (load('kafkajs/src/consumer/consumerGroup') as { readonly prototype: ConsumerGroup & FetchingGroup }).prototype,
+      (
+        load('kafkajs/src/consumer/consumerGroup') as {
+          readonly prototype: ConsumerGroup & FetchingGroup & RangedGroup;
+        }
+      ).prototype,
       (prototype) => {
         shareJoins(prototype);
         followCoordinator(prototype);
         lookSoon(prototype);
+        leaveRanges(prototype);
       },
     );
     once((load('kafkajs/src/consumer/runner') as { readonly prototype: Runner }).prototype, forgetFailures);
@@ -67,7 +72,6 @@ export function repairKafkajs(): boolean {
       shareConnects(prototype);
     });
     repairWrites(load);
-    replace(load, 'kafkajs/src/protocol/recordBatch/record/v0/decoder', decodeRecord);
     return true;
   } catch {
     return false;

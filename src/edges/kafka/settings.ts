@@ -1,6 +1,6 @@
 import { type ConsumerConfig, type KafkaConfig, type RetryOptions } from 'kafkajs';
 import { type KafkaSasl, saslOptions } from './sasl.ts';
-import { type KafkaTls, socketFactory } from './sockets.ts';
+import { type Heard, type KafkaTls, socketFactory } from './sockets.ts';
 
 /** How to reach the brokers, and how patient to be with them. */
 export interface KafkaSettings {
@@ -15,6 +15,8 @@ export interface KafkaSettings {
   readonly tls?: (() => KafkaTls) | undefined;
   /** Absent: nobody says who they are, but perhaps by a certificate. */
   readonly sasl?: KafkaSasl | undefined;
+  /** Absent: nobody wants to know what comes in. */
+  readonly heard?: Heard | undefined;
 }
 
 const STEEP_MS = 200;
@@ -55,12 +57,12 @@ export const BROKER_WRITE_TIMEOUT_MS = 8000;
 
 /** What every connection has in common. */
 export function connectionConfig(settings: KafkaSettings): KafkaConfig {
-  const { brokers, clientId, connectionTimeoutMs = 3000, tls, sasl } = settings;
+  const { brokers, clientId, connectionTimeoutMs = 3000, tls, sasl, heard } = settings;
   return {
     brokers: [...brokers],
     clientId,
     connectionTimeout: connectionTimeoutMs,
-    socketFactory: socketFactory(tls ?? null),
+    socketFactory: socketFactory(tls ?? null, heard),
     ...(sasl === undefined ? {} : { sasl: saslOptions(sasl) }),
   };
 }

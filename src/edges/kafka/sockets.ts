@@ -21,6 +21,9 @@ export const PEER_SPEAKS_TLS = 'PEER_SPEAKS_TLS';
 /** The other side ended the connection before there was TLS on it: as a listener does that speaks plain text. */
 export const PEER_ENDED_HANDSHAKE = 'PEER_ENDED_TLS_HANDSHAKE';
 
+/** Told, by `host:port`, of each broker from which something has come in. */
+export type Heard = (broker: string) => void;
+
 const KEEP_ALIVE_MS = 60_000;
 /** A TLS alert of any version (RFC 8446, section 5.1); as the length of an answer of Kafka's it would be 352 MB. */
 const ALERT = 0x15;
@@ -30,9 +33,11 @@ const TLS_MAJOR = 3;
  * How kafkajs opens its connections: `tls` is asked at each one, so that a changed file counts at the next. Its own
  * factory takes options once and for all. Certificates are always checked, also against the name of the host.
  */
-export function socketFactory(tls: (() => KafkaTls) | null): ISocketFactory {
+export function socketFactory(tls: (() => KafkaTls) | null, heard?: Heard): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const socket = tls === null ? openPlain({ host, port }) : openTls({ host, port }, tls());
+    const broker = brokerAt({ host, port });
+    if (heard !== undefined) socket.on('data', () => heard(broker));
     let isOpen = false;
     socket.once(tls === null ? 'connect' : 'secureConnect', () => {
       isOpen = true;
@@ -44,6 +49,11 @@ export function socketFactory(tls: (() => KafkaTls) | null): ISocketFactory {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };
+}
+
+/** A broker as it is named where it is heard. */
+export function brokerAt({ host, port }: Address): string {
+  return `${host}:${String(port)}`;
 }
 
 /** A connection in plain text; an alert of TLS as the first answer ends it with `PEER_SPEAKS_TLS`. */

@@ -1,10 +1,4 @@
-import {
-  type AssignedPartition,
-  type Commit,
-  type Source,
-  type SourceEvents,
-  type TopicPartition,
-} from '../../engine/ports.ts';
+import { type Commit, type Source, type SourceEvents, type TopicPartition } from '../../engine/ports.ts';
 import { type Cancel, type Clock, type Draw } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -12,10 +6,10 @@ import { type AssignUnits, type Assignor } from './assigner.ts';
 import { type KafkaClient } from './client.ts';
 import { isMissingRight, kafkaErrorName, withRights } from './errors.ts';
 import { type FenceFeed } from './fence-feed.ts';
+import { type ReadLimits } from './fetched-partition.ts';
 import { GroupMember } from './member.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { OffsetReader } from './offset-reader.ts';
-import { nameOfPartition } from './owned.ts';
 
 const FIRST_RESTART_MS = 500;
 const LAST_RESTART_MS = 15_000;
@@ -28,6 +22,8 @@ export interface SourceOptions {
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
   readonly topics: readonly string[];
+  /** What records may come to; a larger one comes without content. */
+  readonly limits: ReadLimits;
   readonly clock: Clock;
   readonly draw: Draw;
   readonly emit: Emit;
@@ -67,8 +63,6 @@ class KafkaSource implements Source {
   /** A right was missing when the last membership ended: until one lasts, a join is no end of the hold. */
   #isRefused = false;
   #forgive: Cancel | null = null;
-  /** Where partitions were read when their offset turned out to be gone: kafkajs has overwritten what was committed. */
-  readonly #outOfRange = new Map<string, bigint>();
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -170,16 +164,16 @@ class KafkaSource implements Source {
 
   #hooks(
     onEnd: (error: string) => void,
-  ): Pick<ConstructorParameters<typeof GroupMember>[0], 'events' | 'onEnd' | 'onOutOfRange' | 'onReadBackFailed'> {
+  ): Pick<ConstructorParameters<typeof GroupMember>[0], 'events' | 'onEnd' | 'onAskFailed' | 'onAnswered'> {
     const events = this.#events;
     if (events === null) throw new Fault('INTERNAL', 'The source has not been started.');
     return {
       onEnd,
-      onReadBackFailed: (error) => {
+      onAskFailed: (error) => {
         this.#hold('offsets', error);
       },
-      onOutOfRange: (at, expected) => {
-        this.#outOfRange.set(nameOfPartition(at), expected);
+      onAnswered: () => {
+        if (this.#held?.scope === 'offsets') this.#release();
       },
       events: {
         barrier: async () => {
@@ -188,7 +182,7 @@ class KafkaSource implements Source {
         assigned: (partitions) => {
           this.#phase = 'assigned';
           this.#joined();
-          events.assigned(partitions.map((found) => this.#mend(found)));
+          events.assigned(partitions);
         },
         records: (at, from, next, records) => {
           events.records(at, from, next, records);
@@ -196,16 +190,11 @@ class KafkaSource implements Source {
         position: (at, highWatermark) => {
           events.position(at, highWatermark);
         },
+        outOfRange: (at, log) => {
+          events.outOfRange(at, log);
+        },
       },
     };
-  }
-
-  /** Where kafkajs has overwritten what was committed with `none`, the offset that was gone is told instead: a gap, no new partition. */
-  #mend(found: AssignedPartition): AssignedPartition {
-    const name = nameOfPartition(found);
-    const committed = found.committed ?? this.#outOfRange.get(name) ?? null;
-    this.#outOfRange.delete(name);
-    return { ...found, committed };
   }
 
   #joined(): void {

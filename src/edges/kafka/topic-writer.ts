@@ -2,7 +2,7 @@ import { type PartitionMetadata, type Partitioners, type Producer, type RecordMe
 import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
 import { type Clock, type Draw, within } from '../../kernel/clock.ts';
 import { type Batch, Bundles } from './bundles.ts';
-import { causeCode, kafkaErrorName, nameOfAnswer } from './errors.ts';
+import { causeCode, isConnectionCut, kafkaErrorName, nameOfAnswer } from './errors.ts';
 import { partitionOfKey } from './key-partition.ts';
 import { backoffMs, Nap } from './nap.ts';
 import { OpenWrites } from './open-writes.ts';
@@ -164,9 +164,21 @@ export class TopicWriter {
       return batches.map(({ partition }) => this.#judged(answers.find((of) => of.partition === partition)));
     } catch (error) {
       const result = this.#unwritten(causeCode(error) ?? '', kafkaErrorName(error));
+      if (batches.length === 1) {
+        const isCut = result.do === 'failed' && isConnectionCut(error) && (await this.#areBrokersThere());
+        return [isCut ? { ...result, isCut } : result];
+      }
       // Of several it is not known which one was meant: each is tried alone.
-      const isKnown = result.do === 'failed' || batches.length === 1;
-      return batches.map(() => (isKnown ? result : { do: 'failed', error: kafkaErrorName(error) }));
+      return batches.map(() => (result.do === 'failed' ? result : { do: 'failed', error: kafkaErrorName(error) }));
+    }
+  }
+
+  /** Whether somebody answers a small question, on another connection. */
+  async #areBrokersThere(): Promise<boolean> {
+    try {
+      return (await this.#options.partitionsOf(this.#options.topic)).length > 0;
+    } catch {
+      return false;
     }
   }
 

@@ -113,6 +113,26 @@ function fit(reader: Raw, writer: Type): Raw | null {
   }
 }
 
+/** The names of the writer's fields that the reader schema does not have, those of nested records with their path (`items.colour`). */
+export function droppedFields(reader: object, writer: Type): readonly string[] {
+  return namesDropped(reader as unknown as Raw, writer, '');
+}
+
+function namesDropped(reader: Raw, writer: Type, path: string): readonly string[] {
+  if (typeof reader === 'string') return [];
+  if (isBranches(reader)) return reader.flatMap((branch) => namesDropped(branch, writer, path));
+  if (writer.typeName.startsWith('union:'))
+    return (writer as types.UnwrappedUnionType).types.flatMap((branch) => namesDropped(reader, branch, path));
+  if (reader.type === 'array' && writer.typeName === 'array')
+    return namesDropped(reader.items ?? 'null', (writer as types.ArrayType).itemsType, path);
+  if (reader.type !== 'record' || writer.typeName !== 'record') return [];
+  const known = new Map(reader.fields?.map(({ name, type }) => [name, type]));
+  return (writer as types.RecordType).fields.flatMap(({ name, type }) => {
+    const at = known.get(name);
+    return at === undefined ? [path + name] : namesDropped(at, type, `${path}${name}.`);
+  });
+}
+
 function isBranches(raw: Raw): raw is readonly Raw[] {
   return Array.isArray(raw);
 }

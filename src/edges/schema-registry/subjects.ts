@@ -10,7 +10,7 @@ export type SubjectId =
   | { readonly do: 'unreachable'; readonly error: string };
 
 /** The levels of Confluent's registry, which others have, too. */
-const LEVELS = [
+export const COMPATIBILITY_LEVELS = [
   'NONE',
   'BACKWARD',
   'BACKWARD_TRANSITIVE',
@@ -20,7 +20,7 @@ const LEVELS = [
   'FULL_TRANSITIVE',
 ] as const;
 
-export type CompatibilityLevel = (typeof LEVELS)[number];
+export type CompatibilityLevel = (typeof COMPATIBILITY_LEVELS)[number];
 
 /** Whether a registry would take a schema that it does not hold. */
 export type Standing =
@@ -42,6 +42,15 @@ export interface Subjects {
    * registration does; else the latest one. Faults: REGISTRY_FAILED.
    */
   check(subject: string, schema: object): Promise<Standing>;
+  /** The subject's own level, or the one for all; null: the registry does not say, or not to us. Faults: REGISTRY_FAILED. */
+  level(subject: string): Promise<CompatibilityLevel | null>;
+  /** Sets the subject's own level. Faults: REGISTRY_FAILED. */
+  setLevel(subject: string, level: CompatibilityLevel): Promise<void>;
+}
+
+/** Whether the level lets a schema in that cannot read what was written before: then a topic cannot be read from its beginning. */
+export function isWeak(level: CompatibilityLevel): boolean {
+  return level === 'NONE' || level === 'FORWARD' || level === 'FORWARD_TRANSITIVE';
 }
 
 /**
@@ -76,16 +85,20 @@ export function subjectsOf(transport: RegistryTransport): Subjects {
         if (!(await goesWith(transport, { subject, schema, version }))) return { do: 'refused', version };
       return { do: 'fits', level, of: isTransitive ? versions.length : null };
     },
+    level: async (subject) => await levelOf(transport, subject),
+    setLevel: async (subject, level) => {
+      const answer = await transport.request('PUT', `/config/${encodeURIComponent(subject)}`, { compatibility: level });
+      if (answer.do === 'failed' || answer.status !== 200) throw failed(subject, answer);
+    },
   };
 }
 
-/** The subject's own level, or the one for all; null: the registry does not say, or not to us. */
 async function levelOf(transport: RegistryTransport, subject: string): Promise<CompatibilityLevel | null> {
   for (const path of [`/config/${encodeURIComponent(subject)}`, '/config']) {
     const answer = await transport.request('GET', path);
     if (answer.do === 'failed') throw failed(subject, answer);
     const said = memberOf(answer, 'compatibilityLevel') ?? memberOf(answer, 'compatibility');
-    const level = LEVELS.find((each) => each === said);
+    const level = COMPATIBILITY_LEVELS.find((each) => each === said);
     if (level !== undefined) return level;
   }
   return null;

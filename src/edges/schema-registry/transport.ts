@@ -23,9 +23,11 @@ export type RegistryAnswer =
   | { readonly do: 'answer'; readonly status: number; readonly body: unknown }
   | { readonly do: 'failed'; readonly error: string };
 
+type Method = 'GET' | 'POST' | 'PUT';
+
 export interface RegistryTransport {
   /** `path` below the URL's own. Never rejects, always ends. */
-  request(method: 'GET' | 'POST', path: string, body?: object): Promise<RegistryAnswer>;
+  request(method: Method, path: string, body?: object): Promise<RegistryAnswer>;
   /** What was asked, by kind of request. */
   exchanges(): readonly ExchangeReport[];
   close(): Promise<void>;
@@ -39,6 +41,7 @@ const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 /** What is asked of a registry, with names for what changes; what is none of these counts as the last. */
 const TEMPLATES: readonly (readonly [RegExp, string])[] = [
   [/^\/schemas\/ids\//, '/schemas/ids/{id}'],
+  [/^\/schemas\/types$/, '/schemas/types'],
   [/^\/subjects\/[^/]+\/versions/, '/subjects/{subject}/versions'],
   [/^\/subjects\/[^/]+$/, '/subjects/{subject}'],
   [/^\/subjects$/, '/subjects'],
@@ -57,12 +60,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     connect: settings.connect ?? { timeout: timeoutMs },
   });
 
-  async function exchange(
-    method: 'GET' | 'POST',
-    path: string,
-    abort: AbortSignal,
-    body?: object,
-  ): Promise<RegistryAnswer> {
+  async function exchange(method: Method, path: string, abort: AbortSignal, body?: object): Promise<RegistryAnswer> {
     const headers = headersOf(settings, url);
     const answer = await pool.request({
       method,
@@ -90,7 +88,7 @@ export function createTransport(settings: RegistrySettings, clock: Clock): Regis
     return counts;
   };
 
-  async function request(method: 'GET' | 'POST', path: string, body?: object): Promise<RegistryAnswer> {
+  async function request(method: Method, path: string, body?: object): Promise<RegistryAnswer> {
     const abort = new AbortController();
     try {
       const answer = await within(clock, timeoutMs, exchange(method, path, abort.signal, body));

@@ -70,6 +70,18 @@ function watched(callback: buildConnector.Callback, onFailed: (code: string) => 
   };
 }
 
+/** Opens a connection to the server of a URL, TLS included, and closes it: null, or the code of why there was none. Sends no request. */
+export async function connectError(connect: Connect, url: URL): Promise<string | null> {
+  const { hostname, host, protocol, port } = url;
+  return await new Promise((resolve) => {
+    connect({ hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, protocol, port }, (error, socket) => {
+      // What its peer says of the end has no listener of ours.
+      socket?.on('error', () => undefined).destroy();
+      resolve(error === null ? null : codeOf(error));
+    });
+  });
+}
+
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

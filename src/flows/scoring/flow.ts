@@ -244,7 +244,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
       state: carry.retry,
       kind,
       afterMs: judged.afterMs,
-      bufferFill: this.#signals?.bufferFill(job.record.topic, job.record.partition) ?? 0,
+      failingFill: this.#signals?.failingFill(job.record.topic, job.record.partition) ?? 0,
     });
     const after = { ...carry, maybeScored: carry.maybeScored || judged.ambiguous };
     if (decision.do === 'dead_letter') {
@@ -254,7 +254,7 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     }
     const { forMs, state: retry, blame } = decision;
     const why = blame === 'service' ? judged.cause : blame === 'guard' ? 'dead_letter_guard' : 'record_failing';
-    return { do: 'wait', forMs, why, carry: { ...after, retry }, error: judged.why };
+    return { do: 'wait', forMs, why, carry: { ...after, retry }, error: judged.error };
   }
 
   /**
@@ -344,5 +344,7 @@ function spanOf({ span, record }: Job<Payment, ScoreCarry>): RecordSpan {
 
 function toCallEnd(judged: Attempted): CallEnd {
   const status = 'status' in judged ? judged.status : null;
-  return { status, error: judged.do === 'done' ? null : judged.do === 'fenced' ? 'fenced' : judged.why };
+  if (judged.do === 'done') return { status, error: null };
+  if (judged.do === 'fenced') return { status, error: 'fenced' };
+  return { status, error: judged.do === 'no_session' ? judged.why : judged.error };
 }

@@ -40,7 +40,7 @@ export function toScored(
   judged: Scored,
   context: OutcomeContext,
 ): { readonly outcome: Outcome; readonly reading: ScoreReading; readonly unrecognised: readonly string[] } {
-  const { reading, unrecognised } = readScore(judged.answer);
+  const { reading, unrecognised } = readScore(judged.answer, judged.body);
   const outcome: Outcome = {
     score: context.publishes ? toScore(record, item, reading, toScoreContext(judged, context)) : null,
     fact: toFact(record.partition, item, judged.status, judged.latencyMs),

@@ -79,7 +79,7 @@ export class SyncFlow implements Flow<Update, UpdateCarry> {
       onAccepted: () => {
         this.#batches.fits();
       },
-      bufferFill: ({ topic, partition }) => this.#signals?.bufferFill(topic, partition) ?? 0,
+      failingFill: ({ topic, partition }) => this.#signals?.failingFill(topic, partition) ?? 0,
     });
     this.#batches = new Batches({
       limits: options.limits,

@@ -17,6 +17,8 @@ export interface DockerOptions {
   readonly version: KafkaVersion;
   readonly registry: boolean;
   readonly say: (line: string) => void;
+  /** For a container to become healthy; 120 s unless told. */
+  readonly readyLimitMs?: number;
 }
 
 export interface OnDocker {
@@ -37,7 +39,12 @@ const SCRIPT = '/tmp/start-kafka.sh';
 const WAITING = 'waiting for the address';
 
 /** Starts Kafka and the registry as containers, after those left behind by runs that have died were removed. */
-export async function startOnDocker({ version, registry, say }: DockerOptions): Promise<OnDocker> {
+export async function startOnDocker({
+  version,
+  registry,
+  say,
+  readyLimitMs = READY_LIMIT_MS,
+}: DockerOptions): Promise<OnDocker> {
   const library = await load();
   await removeLeftOvers(library);
   say(
@@ -54,8 +61,8 @@ export async function startOnDocker({ version, registry, say }: DockerOptions): 
     await ended;
   };
   const both = [
-    startBroker(library, version, keep),
-    registry ? startRegistryContainer(library, keep) : Promise.resolve(''),
+    startBroker(library, { version, readyLimitMs, keep }),
+    registry ? startRegistryContainer(library, { readyLimitMs, keep }) : Promise.resolve(''),
   ] as const;
   try {
     const [broker, registryUrl] = await Promise.all(both);
@@ -63,7 +70,9 @@ export async function startOnDocker({ version, registry, say }: DockerOptions): 
     return { brokers: [broker], registryUrl, stop };
   } catch (error) {
     await Promise.allSettled(both);
-    await stop();
+    // The first failure is the one to tell of: an engine that has gone away cannot remove anything either. What it leaves
+    // behind is removed at the next start.
+    await stop().catch(() => undefined);
     throw error;
   }
 }
@@ -77,13 +86,16 @@ async function load(): Promise<Testcontainers> {
   }
 }
 
-type Keep = (container: StartedTestContainer) => StartedTestContainer;
+interface Starting {
+  readonly readyLimitMs: number;
+  /** Notes a container that has to be removed. */
+  readonly keep: (container: StartedTestContainer) => StartedTestContainer;
+}
 
 /** The advertised address holds a port that is known only after the start: the container waits for it. */
 async function startBroker(
   { GenericContainer, Wait }: Testcontainers,
-  version: KafkaVersion,
-  keep: Keep,
+  { version, readyLimitMs, keep }: Starting & { readonly version: KafkaVersion },
 ): Promise<string> {
   const { promise: up, resolve } = Promise.withResolvers<true>();
   const output: string[] = [];
@@ -94,6 +106,7 @@ async function startBroker(
       .withEntrypoint(['sh'])
       .withCommand(['-c', `echo ${WAITING}; while [ ! -f ${SCRIPT} ]; do sleep 0.1; done; exec sh ${SCRIPT}`])
       .withWaitStrategy(Wait.forLogMessage(WAITING))
+      .withStartupTimeout(readyLimitMs)
       .withLogConsumer((stream: Readable) => {
         stream.on('data', (piece: Buffer) => {
           output.push(String(piece));
@@ -106,19 +119,22 @@ async function startBroker(
   const address = addressOf(container.getHost(), container.getMappedPort(BROKER_PORT));
   const content = startScript(address);
   await container.copyContentToContainer([{ target: SCRIPT, mode: 0o755, content }]);
-  if (!(await soon(up))) {
+  if (!(await soon(up, readyLimitMs))) {
     throw new Fault('CHILD_FAILED', `Kafka's container was not ready in time:\n${lastLines(output.join(''), 15)}`);
   }
   return address;
 }
 
-async function startRegistryContainer({ GenericContainer, Wait }: Testcontainers, keep: Keep): Promise<string> {
+async function startRegistryContainer(
+  { GenericContainer, Wait }: Testcontainers,
+  { readyLimitMs, keep }: Starting,
+): Promise<string> {
   const container = keep(
     await labelled(new GenericContainer(`apicurio/apicurio-registry:${REGISTRY_VERSION}`))
       .withExposedPorts(REGISTRY_PORT)
       .withEnvironment({ APICURIO_RULES_GLOBAL_COMPATIBILITY: 'BACKWARD' })
       .withWaitStrategy(Wait.forHttp('/apis/ccompat/v7/subjects', REGISTRY_PORT))
-      .withStartupTimeout(READY_LIMIT_MS)
+      .withStartupTimeout(readyLimitMs)
       .start(),
   );
   return `http://${addressOf(container.getHost(), container.getMappedPort(REGISTRY_PORT))}/apis/ccompat/v7`;
@@ -188,11 +204,11 @@ async function removeAll(containers: readonly StartedTestContainer[]): Promise<v
   }
 }
 
-async function soon(up: Promise<true>): Promise<boolean> {
+async function soon(up: Promise<true>, limitMs: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => {
     resolve(false);
-  }, READY_LIMIT_MS);
+  }, limitMs);
   try {
     return await Promise.race([up, late]);
   } finally {

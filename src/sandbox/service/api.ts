@@ -70,7 +70,7 @@ export class ServiceApi {
     const transaction = parseObject(body);
     if (transaction === null) return this.#refused('the body must be a JSON object');
     const transId = idOf(transaction['trans_id']);
-    if (transId === null) return this.#refused('trans_id must be a string that is not empty');
+    if (transId === null) return this.#refused('trans_id must be a string that is not empty, or a whole number');
     const open = ledger.scoreStarted(transId, idOf(transaction['cust_id']), orderSequenceOf(transaction));
     if (!strike.carriedOut) return { ...this.#struck(strike, authorization, clock.nowMs()), open };
     if (faults.get().conflictOnRepeat && (ledger.transaction(transId)?.scored ?? 0) > 0) {
@@ -119,11 +119,15 @@ export class ServiceApi {
   /** The updates in the order of their ids, null where one is not to be kept; or what is wrong with the first that is wrong. */
   #check(transIds: readonly string[], updates: JsonObject): readonly (StatusUpdate | null)[] | string {
     const { settings, ledger, faults } = this.#parts;
-    const { chargebackProtection } = settings.get();
+    const { chargebackProtection, declineReasonRequired } = settings.get();
     const accepted: (StatusUpdate | null)[] = [];
     for (const transId of transIds) {
-      const acqRefId = chargebackProtection && ledger.isByCard(transId);
-      const update = checkUpdate(updates[transId], { reasonCodes: settings.reasonCodes, acqRefId });
+      const byCard = ledger.isByCard(transId);
+      const update = checkUpdate(updates[transId], {
+        reasonCodes: settings.reasonCodes,
+        acqRefId: chargebackProtection && byCard,
+        declineReason: declineReasonRequired === 'always' || (declineReasonRequired === 'card' && byCard),
+      });
       if (typeof update === 'string') return update;
       accepted.push(faults.rejectsAlone(transId) ? null : update);
     }

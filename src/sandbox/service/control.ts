@@ -6,7 +6,7 @@ import { type ActivityLog } from './activity.ts';
 import { viewActivity, type WebhookTarget } from './activity-view.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { type Faults, type FaultSettings, readFaults } from './faults.ts';
-import { idOf, type JsonObject, parseObject } from './json.ts';
+import { idOf, parseObject } from './json.ts';
 import { type Ledger } from './ledger.ts';
 import { REVIEW_DECISIONS, type Reviews } from './reviews.ts';
 import { readSettings, type SettingsStore } from './settings.ts';
@@ -40,6 +40,9 @@ export interface ControlParts {
 
 type Handler = (request: ControlRequest, parts: ControlParts) => Answer;
 
+/** In one answer. */
+const MAX_REVIEWS = 1000;
+
 const ELSEWHERE: Handler = (_, { ledger }) => {
   ledger.count('redirectsFollowed');
   return json({ error_msg: 'a redirect was followed' });
@@ -61,7 +64,10 @@ const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   },
   '/sandbox/ledger': { GET: readLedger },
   '/sandbox/activity': { GET: (request, { activity, webhook }) => viewActivity(request, activity, webhook.get()) },
-  '/sandbox/reviews': { POST: decideReview },
+  '/sandbox/reviews': {
+    GET: (_, { reviews }) => json({ pending: reviews.pending, list: reviews.toCome(MAX_REVIEWS) }),
+    POST: decideReview,
+  },
   '/sandbox/reset': {
     POST: (_, { reset }) => {
       reset();
@@ -142,17 +148,13 @@ function decideReview({ body }: ControlRequest, { reviews }: ControlParts): Answ
   const wish = parseObject(body);
   if (wish === null) return errorAnswer(400, 'the body must be a JSON object');
   const { decision } = wish;
-  const transId = transIdOf(wish);
-  if (transId === null) return errorAnswer(400, 'trans_id must be a string');
+  const transId = idOf(wish['trans_id']);
+  if (transId === null) return errorAnswer(400, 'trans_id must be a string, or a whole number');
   if (decision !== undefined && (typeof decision !== 'string' || !REVIEW_DECISIONS.includes(decision))) {
     return errorAnswer(400, `decision must be one of ${REVIEW_DECISIONS.join(', ')}`);
   }
   if (!reviews.decide(transId, decision)) return errorAnswer(404, 'trans_id was never scored');
   return json({});
-}
-
-function transIdOf(wish: JsonObject): string | null {
-  return typeof wish['trans_id'] === 'string' ? idOf(wish['trans_id']) : null;
 }
 
 /** The whole ledger as one JSON object, in pieces: with millions of transactions it is longer than a string can be. */

@@ -7,6 +7,7 @@ export const DATAPOINT_KINDS = [
   'currency',
   'timestamp',
   'date',
+  'expiry',
   'ip',
   'items',
 ] as const;
@@ -26,7 +27,7 @@ const kinds = (kind: DatapointKind, names: string): (readonly [string, Datapoint
 export const DATAPOINTS: ReadonlyMap<string, DatapointKind> = new Map([
   ...kinds(
     'string',
-    `platform_id trans_id order_id pmt_method cc_num_hash cc_bin cc_last_4_dig bin_brand cc_exp_dt
+    `platform_id trans_id order_id pmt_method cc_num_hash cc_bin cc_last_4_dig bin_brand
      bill_ad_city bill_ad_line1 bill_ad_zip cust_email cust_last_name cust_first_name cust_name_title cust_id
      ship_ad_last_name ship_ad_first_name ship_name_title ship_ad_city ship_ad_line1 ship_ad_zip
      sub_seller device_id_mapped`,
@@ -35,6 +36,7 @@ export const DATAPOINTS: ReadonlyMap<string, DatapointKind> = new Map([
   ...kinds('currency', 'trans_currency slr_crncy'),
   ...kinds('timestamp', 'trans_ts'),
   ...kinds('country', 'bill_ad_ctry ship_ad_ctry acct_ad_ctry slr_ctry'),
+  ...kinds('expiry', 'cc_exp_dt'),
   ...kinds('ip', 'ip'),
   ...kinds('items', 'items'),
 ]);

@@ -23,10 +23,17 @@ export interface ReviewOptions {
   readonly sender: WebhookSender;
 }
 
+/** A review that is to come. */
+export interface PendingReview {
+  readonly transId: string;
+  readonly frgTransId: string;
+  readonly dueInMs: number;
+}
+
 /** The people behind manual review: some time after scoring they decide, and the decision goes out as a webhook. */
 export class Reviews {
   readonly #options: ReviewOptions;
-  readonly #pending = new Map<string, Cancel>();
+  readonly #pending = new Map<string, { readonly cancel: Cancel; readonly dueMs: number }>();
 
   constructor(options: ReviewOptions) {
     this.#options = options;
@@ -41,13 +48,13 @@ export class Reviews {
     const cancel = clock.after(afterMs, () => {
       this.decide(transId);
     });
-    this.#pending.set(transId, cancel);
+    this.#pending.set(transId, { cancel, dueMs: clock.monotonicMs() + afterMs });
   }
 
   /** Decides now: as told, else as drawn by the id. False: this transaction was never scored. */
   decide(transId: string, told?: string): boolean {
     const { ledger, sender, seed } = this.#options;
-    this.#pending.get(transId)?.();
+    this.#pending.get(transId)?.cancel();
     this.#pending.delete(transId);
     const transaction = ledger.transaction(transId);
     if (transaction === null || transaction.scored === 0) return false;
@@ -63,9 +70,20 @@ export class Reviews {
     return this.#pending.size;
   }
 
+  /** The first of them, oldest scoring first. */
+  toCome(max: number): readonly PendingReview[] {
+    const { clock, ledger } = this.#options;
+    const nowMs = clock.monotonicMs();
+    return Array.from(this.#pending, ([transId, { dueMs }]) => ({
+      transId,
+      frgTransId: ledger.transaction(transId)?.frgTransId ?? '',
+      dueInMs: Math.max(0, Math.round(dueMs - nowMs)),
+    })).slice(0, max);
+  }
+
   /** Forgets the reviews that are to come. */
   reset(): void {
-    for (const cancel of this.#pending.values()) cancel();
+    for (const { cancel } of this.#pending.values()) cancel();
     this.#pending.clear();
   }
 }

@@ -29,6 +29,8 @@ export interface Settings {
   readonly ruleHits: boolean;
   /** The client is a chargeback protection customer: approved needs acq_ref_id where the payment was made by card. */
   readonly chargebackProtection: boolean;
+  /** Which declined payments need a reason of the issuer. */
+  readonly declineReasonRequired: 'always' | 'card' | 'never';
   /** The closed list of issuer_reason_code; null: any text. */
   readonly issuerReasonCodes: readonly string[] | null;
   /** Datapoints beyond those that the spec shows: name to kind, or to the closed set of values. */
@@ -45,6 +47,7 @@ export const DEFAULT_SETTINGS: Settings = {
   optInFeatures: false,
   ruleHits: false,
   chargebackProtection: false,
+  declineReasonRequired: 'always',
   issuerReasonCodes: null,
   datapoints: {},
 };
@@ -57,6 +60,7 @@ const FIELDS: Fields = {
   optInFeatures: isFlag,
   ruleHits: isFlag,
   chargebackProtection: isFlag,
+  declineReasonRequired: oneOf(['always', 'card', 'never']),
   issuerReasonCodes: orNull(listOf(isText)),
   datapoints: mapOf(either(listOf(isText), oneOf(DATAPOINT_KINDS))),
 };

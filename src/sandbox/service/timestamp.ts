@@ -1,7 +1,7 @@
 /** What is wrong with a text that should be an RFC 3339 time; null: nothing. */
 export type TimestampDefect = 'malformed' | 'zone_missing' | null;
 
-const SHAPE = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-](\d{2}):(\d{2}))?$/;
+const SHAPE = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](\d{2}):(\d{2}))?$/;
 
 /** Judges a text by RFC 3339, with a zone (`Z` or an offset) as the service wants it. */
 export function timestampDefect(text: string): TimestampDefect {

@@ -79,9 +79,11 @@ export interface UpdateDemands {
   readonly reasonCodes: ReadonlySet<string> | null;
   /** The client is a chargeback protection customer, and this payment was made by credit card. */
   readonly acqRefId: boolean;
+  /** A declined payment needs a reason of the issuer (rule 1); false: this account has been freed of it. */
+  readonly declineReason: boolean;
 }
 
-const NO_DEMANDS: UpdateDemands = { reasonCodes: null, acqRefId: false };
+const NO_DEMANDS: UpdateDemands = { reasonCodes: null, acqRefId: false, declineReason: true };
 
 /** The update if it keeps the rules, else one sentence that names the field and the rule, and no data. */
 export function checkUpdate(update: unknown, demands: UpdateDemands = NO_DEMANDS): StatusUpdate | string {
@@ -92,7 +94,7 @@ export function checkUpdate(update: unknown, demands: UpdateDemands = NO_DEMANDS
   const hasAcqRefId = Object.hasOwn(update, 'acq_ref_id');
   return (
     fieldDefect(update, status) ??
-    togetherDefect(update, status) ??
+    togetherDefect(update, status, demands) ??
     demandDefect(update, demands) ?? { status, ts, hasAcqRefId }
   );
 }
@@ -107,11 +109,13 @@ function fieldDefect(update: JsonObject, status: string): string | null {
   return null;
 }
 
-function togetherDefect(update: JsonObject, status: string): string | null {
+function togetherDefect(update: JsonObject, status: string, { declineReason }: UpdateDemands): string | null {
   const reasons =
     Number(Object.hasOwn(update, 'issuer_reason_code')) + Number(Object.hasOwn(update, 'issuer_decline_reason'));
-  if (status !== 'declined' || reasons === 1) return null;
-  return 'declined needs exactly one of issuer_reason_code and issuer_decline_reason';
+  if (status !== 'declined' || reasons === 1 || (reasons === 0 && !declineReason)) return null;
+  return declineReason
+    ? 'declined needs exactly one of issuer_reason_code and issuer_decline_reason'
+    : 'declined must not have both issuer_reason_code and issuer_decline_reason';
 }
 
 function demandDefect(update: JsonObject, { reasonCodes, acqRefId }: UpdateDemands): string | null {

@@ -1,5 +1,5 @@
 import { addressDefect } from './addresses.ts';
-import { COUNTRIES, EURO_RATES } from './code-sets.ts';
+import { COUNTRIES, CURRENCIES } from './code-sets.ts';
 import { DATAPOINTS, type DatapointKind, ITEM_FIELDS, type MoreDatapoint } from './datapoints.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { dateDefect, timestampDefect, type TimestampDefect } from './timestamp.ts';
@@ -49,8 +49,10 @@ const CHECKS: Readonly<Record<DatapointKind, Check>> = {
     return ofText((text) => (/^-?\d+(\.\d+)?$/u.test(text) ? null : 'invalid_data_type'))(value);
   },
   country: ofText((text) => (COUNTRIES.has(text) ? null : 'invalid_country')),
-  currency: ofText((text) => (EURO_RATES.has(text) ? null : 'unknown_value')),
+  currency: ofText((text) => (CURRENCIES.has(text) ? null : 'unknown_value')),
   timestamp: ofText((text) => timeCode(timestampDefect(text), 'invalid_timestamp')),
+  // Month and year; the interface has no message of its own for them.
+  expiry: ofText((text) => (/^(0[1-9]|1[0-2])(20)?\d\d$/u.test(text) ? null : 'unknown_value')),
   date: ofText((text) => timeCode(dateDefect(text), 'invalid_date')),
   ip: ofText((text) => {
     const defect = addressDefect(text);

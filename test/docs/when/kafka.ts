@@ -24,6 +24,23 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
+      happens: 'A broker that this process needs stops answering while nothing comes and nothing is written.',
+      holds: ['kafka'],
+      see: 'scope `probe` of the hold; `/readyz/scoring`, `/readyz/sync` and `/readyz/reviews` 503',
+      does: 'It is named within 15 s: the leader of a partition that is read or written, or the coordinator of the group. Its end is named within 15 s as well. Nothing is given up because of a probe.',
+      mend: 'Look at the brokers: `npx fraud-connector check` tries each of them.',
+      answers: ['nothing_moves'],
+      shown: [
+        ['process/silent-dependencies', 'its only broker when that is frozen, and the end of it'],
+        ['contract/cluster-probe', 'is answered while the one node that nothing depends on is frozen, each time'],
+        ['contract/cluster-probe', 'names the silence of the one node that leads a topic, and its end'],
+        [
+          'contract/cluster-probe',
+          'names the silence of the one node that coordinates the group, until another one does',
+        ],
+      ],
+    },
+    {
       happens: 'The brokers refuse the login or our certificate, or show one that is not to be trusted.',
       holds: ['kafka'],
       events: ['source_failed', 'secret_reloaded', 'secret_reload_failed', 'certificate_expiring'],
@@ -176,14 +193,15 @@ export const KAFKA: WrongSection = {
       ],
     },
     {
-      happens: 'A batch is packed in a codec that nobody knows, or does not unpack.',
+      happens: 'A batch has been damaged since it was written, or is packed in a codec that nobody knows.',
       events: ['source_failed'],
       see: '`a batch that does not unpack` in `error`, again and again',
       does: 'Nothing is passed over: the partition stands, and with it the others of this process. gzip, snappy, lz4 and zstd are read.',
-      mend: 'Look at the batch with `kafka-dump-log.sh`. If it is damaged: delete the records up to its end (`kafka-delete-records.sh`); reading goes on behind them as after an expiry.',
+      mend: 'Look at the batch with `kafka-dump-log.sh`, on each replica: another leader may have it whole. If all are damaged: delete the records up to its end (`kafka-delete-records.sh`); reading goes on behind them as after an expiry.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [
-        ['unit/edges/kafka/codecs', 'gives up at once on what does not unpack, by the name of the error'],
+        ['unit/edges/kafka/fetched-partition', 'and %s, and has changed on its way, is fetched again'],
+        ['unit/edges/kafka/fetched-partition', 'only to this version, for its codec is unknown, is fetched again'],
         ['integration/odd-records', 'comes in a batch that is packed with %s'],
       ],
     },
@@ -217,11 +235,19 @@ export const KAFKA: WrongSection = {
       happens: 'Records expired before they were read, or the end of a log was cut off.',
       holds: ['offset_gap'],
       events: ['offset_gap'],
-      does: 'Reading goes on at the oldest record, and what is missing is said; with KAFKA_OFFSET_GAP=stop the partition holds.',
+      does: 'Reading of that partition goes on at the oldest record; what was read before is delivered from memory, the other partitions notice nothing, and what nobody had read is reported with its count. With KAFKA_OFFSET_GAP=stop the partition is not read any further; what is in memory goes on.',
       mend: 'Data is lost: find out from the event which offsets, and have those payments sent again. Keep topics longer than your longest outage.',
       answers: ['nothing_moves'],
       shown: [
         ['unit/engine/engine-commits', 'reading goes on from the oldest record, and what is missing is said'],
+        [
+          'integration/expired-records',
+          'records in memory are delivered after their log has lost them, what nobody read is counted, and the other partition goes on',
+        ],
+        [
+          'unit/engine/gaps',
+          'with KAFKA_OFFSET_GAP=stop that partition holds, what is in memory goes on, and no commit passes the gap',
+        ],
         ['unit/engine/engine-commits', 'the partition holds if it was told to, by name, and the others go on'],
         ['contract/source-faults', 'tells a committed offset that the log has lost, and reads on from its start'],
       ],

@@ -1,9 +1,10 @@
 import { HOLDS, LETTERS } from '../../../src/kernel/outcome.ts';
+import { ANSWERS } from './answers.ts';
 import { KAFKA, ORDER } from './kafka.ts';
 import { PROCESS, WEBHOOKS } from './process.ts';
 import { RECORDS, REGISTRY } from './records.ts';
 import { type Question, type WrongRow, type WrongSection } from './row.ts';
-import { ANSWERS, SERVICE, SESSION } from './service.ts';
+import { SERVICE, SESSION } from './service.ts';
 
 const PRINTED =
   '<!-- Printed from the table in test/docs/when; a test compares. Rewrite with: UPDATE_DOCS=1 npx vitest run test/docs -->';
@@ -42,7 +43,7 @@ const QUESTIONS: readonly (readonly [Question, string, string])[] = [
   [
     'all_letters',
     'Everything becomes a dead letter',
-    '`npx fraud-connector dlq list --topic payments.created` counts them by reason, `dlq show` shows one ([dead-letters.md](dead-letters.md)): `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the floodgate holds before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again with `dlq redrive`.',
+    '`npx fraud-connector dlq list --topic payments.created` counts them by reason, `dlq show` shows one ([dead-letters.md](dead-letters.md)): `dlq.reason`, `dlq.detail`, `dlq.service_error`, `dlq.source.offset`. One reason for all of them: a deployment, at the producer, at the service or here; the dead-letter guard stops it before many are written. Many reasons: the topic holds something else than you think. Letters keep the whole record: what is mended can be sent again with `dlq redrive`.',
   ],
   [
     'lag_grows',
@@ -78,7 +79,7 @@ const NOT_SHOWN: readonly (readonly [happens: string, why: string])[] = [
   ],
   [
     'A bit of a batch has changed on the disk of a broker.',
-    'kafkajs reads the checksum and does not compare it ([kafkajs.md](kafkajs.md#checksums-are-not-compared)). What does not unpack or is no JSON or Avro any more is told; a changed amount is not.',
+    'The checksum is compared only where a batch cannot be read ([kafkajs.md](kafkajs.md#checksums-are-not-compared)). What does not unpack or is no JSON or Avro any more is told; a changed amount is not.',
   ],
   [
     'One address sends a flood of webhooks that nobody has signed.',

@@ -5,18 +5,24 @@ export const WEBHOOKS: WrongSection = {
   rows: [
     {
       happens: 'A webhook is answered 401.',
-      see: '`fraud_connector_webhook_requests_total`, label `result`: `bad_signature`, `bad_timestamp`, `outside_window`',
+      events: ['webhooks_failed'],
+      see: '`reviews.refused` on `/status`, and `fraud_connector_webhook_requests_total`, label `result`: `bad_signature`, `bad_timestamp`, `outside_window`',
       does: 'Nothing is published. The answer does not say which check failed.',
       mend: '`bad_signature`: is the secret of the web account the first line of WEBHOOK_SECRETS, and does the proxy pass the body on byte for byte? `bad_timestamp`: does it pass both headers on, once each? `outside_window`: set the clocks right, see `fraud_connector_webhook_skew_seconds`.',
       answers: ['webhook_refused'],
       shown: [
         ['integration/webhooks', '%s: %i'],
         ['integration/webhooks', 'of all webhooks with a defect nothing was published'],
+        [
+          'integration/webhooks',
+          'that are not taken are on the status by their reasons, and in one line of the log for each',
+        ],
         ['unit/reviews/verify', 'and tells nobody about the window who does not know the secret'],
       ],
     },
     {
       happens: 'A webhook is answered 400, 404, 405, 408, 413 or 415.',
+      events: ['webhooks_failed'],
       see: '`result`: `malformed`, `not_an_object`, `bad_path`, `bad_method`, `too_slow`, `too_large`, `bad_type`',
       does: 'Nothing is published.',
       mend: 'Compare the URL at the service with WEBHOOK_PATH; see what the proxy makes of the request; WEBHOOK_MAX_BYTES.',
@@ -29,7 +35,7 @@ export const WEBHOOKS: WrongSection = {
     {
       happens: 'A webhook is answered 503.',
       see: '`result`: `unavailable`',
-      events: ['writer_retry'],
+      events: ['webhooks_failed', 'writer_retry'],
       does: 'Kafka has not acknowledged it in time, the registry was never reached, or it was cut off half sent because newer ones needed the room. The sender comes again for about 4.5 days: nothing is lost.',
       mend: 'Look at Kafka, at TOPIC_REVIEWS and its replicas in sync, at the registry. Without any of these: somebody opens many slow connections; keep them out in front of the port.',
       answers: ['webhook_refused'],
@@ -123,7 +129,7 @@ export const PROCESS: WrongSection = {
     {
       happens: 'The process is killed (kill -9, out of memory, power).',
       does: 'The next owner of its partitions goes on. At most what was in flight, and what had ended since the last commit (250 ms), is asked for again.',
-      mend: 'Nothing. Readers take the newest score of a payment, and drop reviews by `event_id`.',
+      mend: 'Nothing. Readers take the newest score of a payment that has no `failure`, and drop reviews by `event_id`.',
       answers: ['twice'],
       shown: [
         [
@@ -249,6 +255,23 @@ export const PROCESS: WrongSection = {
           'a clock that is hours ahead is no fault of a record: it waits, and is written when the clock is right',
         ],
         ['unit/edges/kafka/heart', 'beats on when the wall clock is set back'],
+      ],
+    },
+    {
+      happens: 'Its machine is suspended and wakes up, or its clock is set forward.',
+      holds: ['kafka'],
+      does: 'It lets no request out before the group has confirmed that it is still a member: a few seconds at most. If the group has given its partitions away meanwhile, it joins again.',
+      mend: 'Nothing. Do not run it on machines that sleep.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'unit/edges/kafka/fence-feed',
+          'is closed after the machine was suspended, for its clock stood still: only a sync sent afterwards opens it',
+        ],
+        [
+          'unit/edges/kafka/fence-feed',
+          'costs one confirmation where the wall clock is set forward, and nothing where it is set back or a little forward',
+        ],
       ],
     },
     {

@@ -39,7 +39,7 @@ export const RECORDS: WrongSection = {
       happens: "The producer's schema cannot be read with this connector's.",
       letters: ['schema_incompatible'],
       see: '`dlq.detail`: the id of the schema, and why',
-      does: 'Every record of that schema is a letter; beyond a share the floodgate holds.',
+      does: 'Every record of that schema is a letter; beyond a share the dead-letter guard blocks them.',
       mend: 'Give the fields compatible types ([schemas.md](schemas.md)). Fields that nobody knows are no defect.',
       answers: ['all_letters'],
       shown: [
@@ -48,14 +48,18 @@ export const RECORDS: WrongSection = {
       ],
     },
     {
-      happens: 'A value is larger than RECORD_MAX_BYTES, or its score cannot be made small enough for Kafka.',
+      happens:
+        'A record is larger than RECORD_MAX_BYTES, a compressed batch unpacks to more than BATCH_MAX_BYTES, or a score cannot be made small enough for Kafka.',
       letters: ['record_too_large'],
-      events: ['score_trimmed'],
-      does: 'A letter. A score that is too large goes without `extra`, then without signals, before that.',
-      mend: 'Send less, or raise RECORD_MAX_BYTES and `max.message.bytes` of the topics.',
+      events: ['score_trimmed', 'letter_withheld'],
+      does: 'A letter, as a pointer: the record is never held in memory, and the others of its batch are delivered. Of a batch that unpacks to too much every offset is such a letter. A score that is too large goes without `extra`, then without signals, before that.',
+      mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES and `max.message.bytes` of the topics; then redrive.',
       answers: ['all_letters'],
       shown: [
         ['integration/bad-input', '$is is a letter, and the payment behind it is scored'],
+        ['integration/large-batches', 'are pointers one by one, the others of their batch are scored: %s'],
+        ['integration/large-batches', 'are pointers with all of a batch that comes to too much: %s, %i MiB'],
+        ['integration/large-batches', 'take little memory, also in a row, and the membership stays'],
         [
           'integration/scores',
           'a score too large for its topic goes without what is furthest from the decision, and is counted',
@@ -73,6 +77,7 @@ export const RECORDS: WrongSection = {
         ['integration/odd-records', 'has a timestamp %s'],
         ['integration/odd-records', 'though it has ten thousand headers'],
         ['integration/odd-records', 'though its key has a megabyte'],
+        ['integration/odd-records', 'though its headers have more than a record may: it says where that is'],
         ['integration/odd-records', 'though it has ten megabytes, which is more than one fetch brings'],
         ['integration/odd-records', 'though its headers are named like what every object has'],
       ],
@@ -150,16 +155,15 @@ export const RECORDS: WrongSection = {
     },
     {
       happens: 'Many records cannot be read or sent, whatever the reason.',
-      holds: ['floodgate'],
-      does: 'When letters are more than FLOODGATE_MAX_SHARE (5 %) of at least 100 records in 5 minutes no further letter is written, and one record every 30 s is tried.',
-      mend: 'Read the newest letters; mend the producer. Where the letters are meant: FLOODGATE_MAX_SHARE=1.',
-      answers: ['nothing_moves', 'all_letters'],
+      holds: ['dead_letter_guard'],
+      does: '40 dead letters may follow one another (20 after a start); every record that ends well earns a part of another, so that in the long run DEAD_LETTER_MAX_SHARE (5 %) of all records may. Beyond that no further one is written for 5 minutes. A record that cannot be read waits with its key; other records go on.',
+      mend: 'Read the newest letters; fix the producer. Where the letters are meant: DEAD_LETTER_MAX_SHARE=1.',
+      answers: ['all_letters', 'lag_grows'],
       shown: [
-        [
-          'unit/resilience/floodgate',
-          'when letters of any reason are more than their share of at least 100 records in 5 minutes',
-        ],
-        ['unit/dead-letters/floodgated', 'writes nothing while the floodgate holds, and says why'],
+        ['unit/resilience/dead-letter-guard', 'permits 20 dead letters after a start, and blocks with the next'],
+        ['unit/resilience/dead-letter-guard', 'permits nothing, not even what is free, for 5 minutes'],
+        ['unit/resilience/gate', 'is spent by records that need no answer, too'],
+        ['unit/dead-letters/guarded', 'writes nothing while the guard of the flow blocks, and says why'],
       ],
     },
     {
@@ -168,7 +172,7 @@ export const RECORDS: WrongSection = {
       letters: ['connector_fault'],
       events: ['flow_broken'],
       does: 'The record waits; a letter after 8 attempts while others succeed.',
-      mend: 'Report it, with the log line. To go on at once: name the position in `PARK_POSITIONS`.',
+      mend: 'Report it, with the log line. To go on at once: name the position in `DEAD_LETTER_OFFSETS`.',
       answers: ['nothing_moves', 'all_letters'],
       shown: [
         [
@@ -178,10 +182,28 @@ export const RECORDS: WrongSection = {
       ],
     },
     {
+      happens: 'A record does not end for so long that very much has been read, or has ended, behind it.',
+      holds: ['span_full', 'map_full'],
+      events: ['span_full'],
+      see: '`pauses` of its partition on `/status`; its position in the event `span_full`',
+      does: 'Its partition is not read further, the others are. Nothing is lost, memory does not grow; reading goes on when the record has ended.',
+      mend: 'Look at what it waits for, or name its position in `DEAD_LETTER_OFFSETS` and start again.',
+      answers: ['nothing_moves', 'lag_grows'],
+      shown: [
+        ['unit/engine/pauses', 'a full span has a name within 15 s, and the position of the record'],
+        ['unit/engine/pauses', 'what a restart passes over counts: behind the same record it reads no further'],
+        [
+          'unit/engine/engine-commits',
+          'bounds what a crash would repeat: reading pauses, says why, and goes on when the record has ended',
+        ],
+        ['unit/engine/tracker', 'millions that have settled behind a record that has not take no room'],
+      ],
+    },
+    {
       happens: 'One record keeps its partition or its key, and it must go on now.',
       letters: ['parked_by_operator'],
       see: '`fraud_connector_oldest_uncommitted_age_seconds` of one partition grows',
-      does: 'A record whose position is in `PARK_POSITIONS` is a letter, without a call.',
+      does: 'A record whose position is in `DEAD_LETTER_OFFSETS` is a letter, without a call.',
       mend: 'Name it there, and start again.',
       answers: ['nothing_moves', 'lag_grows'],
       shown: [['unit/engine/engine', 'parks the records an operator has named, without asking the flow']],
@@ -205,6 +227,21 @@ export const REGISTRY: WrongSection = {
       ],
     },
     {
+      happens: 'It stops answering while no record asks for it.',
+      holds: ['registry'],
+      events: ['connection_failed'],
+      see: 'scope `probe` of the hold; `/readyz/scoring` and `/readyz/sync` 503',
+      does: 'It is named within 15 s, and so is the end. Records whose schemas are known go on.',
+      mend: 'Look at the registry before a producer changes its schema.',
+      answers: ['nothing_moves'],
+      shown: [
+        [
+          'process/silent-dependencies',
+          'a registry that does not answer, and a service without TLS or without a port; never itself, frozen',
+        ],
+      ],
+    },
+    {
       happens: 'It does not know the id that a record names.',
       holds: ['schema_pending'],
       letters: ['schema_unknown'],
@@ -220,6 +257,16 @@ export const REGISTRY: WrongSection = {
           'unit/edges/schema-registry/known-schemas',
           'waits for the registry that has lost our own schemas, however often it says 404',
         ],
+      ],
+    },
+    {
+      happens: "A producer's schema has fields that the schema of the topic does not have.",
+      events: ['writer_fields_dropped'],
+      does: 'They are left out of what is sent; the record goes out without them. Each schema id is named once, and every such field is counted.',
+      mend: 'Rename the field to a datapoint of the service, or map it (docs/mapping.md). If the service does not know it: nothing.',
+      answers: [],
+      shown: [
+        ['unit/edges/schema-registry/registry', 'are reported once for each schema, and counted with each record'],
       ],
     },
     {

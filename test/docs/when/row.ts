@@ -1,6 +1,6 @@
 import { type EventName } from '../../../src/kernel/emit.ts';
 import { type FaultCode } from '../../../src/kernel/fault.ts';
-import { type HoldCause, type LetterCode, type SkipRule } from '../../../src/kernel/outcome.ts';
+import { type HoldCause, type LETTERS, type SkipRule } from '../../../src/kernel/outcome.ts';
 
 /** What a person asks at three in the morning. */
 export type Question = 'nothing_moves' | 'all_letters' | 'lag_grows' | 'webhook_refused' | 'no_start' | 'twice';
@@ -9,7 +9,8 @@ export type Question = 'nothing_moves' | 'all_letters' | 'lag_grows' | 'webhook_
 export interface WrongRow {
   readonly happens: string;
   readonly holds?: readonly HoldCause[];
-  readonly letters?: readonly LetterCode[];
+  /** As the table has them: `status_<code>` stands for all of them. */
+  readonly letters?: readonly (keyof typeof LETTERS)[];
   readonly skips?: readonly SkipRule[];
   readonly events?: readonly EventName[];
   readonly faults?: readonly FaultCode[];

@@ -60,12 +60,11 @@ public final class ReadReviews {
         new ReadReviews(
             arguments.length > 0 ? arguments[0] : "FraudReview.avsc",
             arguments.length > 1 ? arguments[1] : "reviews.db");
-    var settings =
-        Map.<String, Object>of(
-            "bootstrap.servers", setting("KAFKA_BROKERS", "127.0.0.1:9092"),
-            "group.id", setting("KAFKA_GROUP_ID", "read-reviews"),
-            "auto.offset.reset", "earliest",
-            "enable.auto.commit", false);
+    var settings = security();
+    settings.put("bootstrap.servers", setting("KAFKA_BROKERS", "127.0.0.1:9092"));
+    settings.put("group.id", setting("KAFKA_GROUP_ID", "read-reviews"));
+    settings.put("auto.offset.reset", "earliest");
+    settings.put("enable.auto.commit", false);
     var bytes = new ByteArrayDeserializer();
     var main = Thread.currentThread();
     try (var consumer = new KafkaConsumer<>(settings, bytes, bytes)) {
@@ -83,6 +82,31 @@ public final class ReadReviews {
     } catch (WakeupException asked) {
       // The consumer was asked to stop, and is closed.
     }
+  }
+
+  /** How the brokers are reached: with TLS, by the authorities of a file or of this machine, and with a user, or not. */
+  private static Map<String, Object> security() {
+    var settings = new HashMap<String, Object>();
+    var protocol = setting("KAFKA_TLS", "false").equals("true") ? "SSL" : "PLAINTEXT";
+    var mechanism = setting("KAFKA_SASL_MECHANISM", "none").toUpperCase();
+    settings.put("security.protocol", mechanism.equals("NONE") ? protocol : "SASL_" + protocol);
+    if (System.getenv("KAFKA_TLS_CA_FILE") != null) {
+      settings.put("ssl.truststore.type", "PEM");
+      settings.put("ssl.truststore.location", System.getenv("KAFKA_TLS_CA_FILE"));
+    }
+    if (!mechanism.equals("NONE")) {
+      var module = mechanism.equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
+      settings.put("sasl.mechanism", mechanism);
+      settings.put(
+          "sasl.jaas.config",
+          "org.apache.kafka.common.security.%s required username=%s password=%s;"
+              .formatted(module, quoted(setting("KAFKA_SASL_USERNAME", "")), quoted(setting("KAFKA_SASL_PASSWORD", ""))));
+    }
+    return settings;
+  }
+
+  private static String quoted(String text) {
+    return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
   }
 
   private static void stop(KafkaConsumer<?, ?> consumer, Thread main) {

@@ -83,10 +83,24 @@ def stop(_signal, _frame):
     running = False
 
 
+def security():
+    """How the brokers are reached: with TLS, by the authorities of a file or of this machine, and with a user, or not."""
+    tls = os.environ.get("KAFKA_TLS") == "true"
+    mechanism = os.environ.get("KAFKA_SASL_MECHANISM", "none")
+    settings = {"security.protocol": ("" if mechanism == "none" else "sasl_") + ("ssl" if tls else "plaintext")}
+    if "KAFKA_TLS_CA_FILE" in os.environ:
+        settings["ssl.ca.location"] = os.environ["KAFKA_TLS_CA_FILE"]
+    if mechanism != "none":
+        settings["sasl.mechanism"] = mechanism.upper()
+        settings["sasl.username"] = os.environ["KAFKA_SASL_USERNAME"]
+        settings["sasl.password"] = os.environ["KAFKA_SASL_PASSWORD"]
+    return settings
+
+
 signal.signal(signal.SIGTERM, stop)
 signal.signal(signal.SIGINT, stop)
 
-consumer = Consumer({
+consumer = Consumer(security() | {
     "bootstrap.servers": os.environ.get("KAFKA_BROKERS", "127.0.0.1:9092"),
     "group.id": os.environ.get("KAFKA_GROUP_ID", "read-reviews"),
     "auto.offset.reset": "earliest",

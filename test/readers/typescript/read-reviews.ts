@@ -25,7 +25,18 @@ const {
   KAFKA_GROUP_ID: groupId = 'read-reviews',
   SCHEMA_REGISTRY_URL: registryUrl = 'http://127.0.0.1:8081',
   TOPIC_REVIEWS: topic = 'fraud.reviews',
+  KAFKA_TLS: tls = 'false',
+  KAFKA_TLS_CA_FILE: caFile = '',
+  KAFKA_SASL_MECHANISM: mechanism = 'none',
+  KAFKA_SASL_USERNAME: username = '',
+  KAFKA_SASL_PASSWORD: password = '',
 } = process.env;
+
+/** How the brokers are reached: with TLS, by the authorities of a file or of this machine, and with a user, or not. */
+const security = {
+  ssl: tls === 'true' && (caFile === '' || { ca: [readFileSync(caFile)] }),
+  ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password } as kafkajs.SASLOptions }),
+};
 
 const db = new DatabaseSync(databaseFile);
 db.exec(`
@@ -63,7 +74,12 @@ function actionFor(decision: string): 'release' | 'cancel' | 'hold' {
 
 const registry = new schemaRegistry.SchemaRegistry({ host: registryUrl });
 const readerSchema = JSON.parse(readFileSync(schemaFile, 'utf8')) as AvroRecord;
-const kafka = new kafkajs.Kafka({ clientId: groupId, brokers: brokers.split(','), logLevel: kafkajs.logLevel.ERROR });
+const kafka = new kafkajs.Kafka({
+  clientId: groupId,
+  brokers: brokers.split(','),
+  ...security,
+  logLevel: kafkajs.logLevel.ERROR,
+});
 const consumer = kafka.consumer({
   groupId,
   retry: { retries: 5, restartOnFailure: async () => await Promise.resolve(false) },

@@ -21,7 +21,8 @@ async function scoreOne({ byTopic }: ReturnType<typeof wireFlows>): Promise<void
   const flow = byTopic.get(RECORD.topic);
   const reading = flow?.read(RECORD);
   const item = reading?.do === 'item' ? reading.item : null;
-  await flow?.run({ record: RECORD, item, attempt: 1, carry: undefined, tenure: { epoch: 1, phase: 'owned' } });
+  const job = { record: RECORD, item, attempt: 1, carry: undefined, lane: 't-1', ordinal: 0 };
+  await flow?.run({ ...job, tenure: { epoch: 1, phase: 'owned' } });
 }
 
 /** Scoring and sync, wired against a service that has too much to do unless it is told what it answers. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DATAPOINTS, readMapping } from '../../../src/app/mapping.ts';
 import { isFault } from '../../../src/kernel/fault.ts';
+import { DATAPOINTS as SANDBOX_DATAPOINTS, ITEM_FIELDS } from '../../../src/sandbox/service/datapoints.ts';
 
 test('refuses a file with one fault that has a line for each problem', () => {
   expect(() => readMapping({ mapping: 'scoring: {trans_id: id}\nsync: {status: /s}\n' })).toThrow(
@@ -23,4 +24,10 @@ test('knows the names of the service, those of items included', () => {
     [true, false, true],
   );
   expect(readMapping({ mapping: 'scoring: {trans_id: /a, trans_amount: /b}' }).warnings).toHaveLength(1);
+});
+
+test('knows the same datapoints as the sandbox, so the schema of the input has every one of them', () => {
+  const { scoring } = DATAPOINTS;
+  expect([...scoring.keys()].toSorted()).toEqual([...SANDBOX_DATAPOINTS.keys()].toSorted());
+  expect([...(scoring.get('items')?.keys() ?? [])].toSorted()).toEqual([...ITEM_FIELDS.keys()].toSorted());
 });

@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { checkSchemas } from '../../../src/app/schemas-command.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { checkSchemas, registerSchemas } from '../../../src/app/schemas-command.ts';
+import { type CommandParts } from '../../../src/app/topics-command.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { type CompatibilityLevel } from '../../../src/edges/schema-registry/subjects.ts';
 import { systemClock } from '../../../src/edges/system/clock.ts';
 import { type Terminal } from '../../../src/edges/system/terminal.ts';
 
@@ -11,8 +13,19 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** What `schemas check` says beside a registry that holds three versions of another schema. */
-async function checked(level: string, takes: (version: string) => boolean): Promise<readonly string[]> {
+interface Command {
+  readonly said: readonly string[];
+  /** What the registry was asked to change. */
+  readonly changes: readonly string[];
+}
+
+/** What a command says beside a registry that holds three versions of another schema. */
+async function beside(
+  level: string,
+  takes: (version: string) => boolean,
+  command: (parts: CommandParts) => Promise<number>,
+): Promise<Command> {
+  const changes: string[] = [];
   const server = createServer((request, response) => {
     request.resume();
     const { method, url = '' } = request;
@@ -20,8 +33,11 @@ async function checked(level: string, takes: (version: string) => boolean): Prom
       response.writeHead(status).end(JSON.stringify(body));
     };
     const version = url.split('/').at(-1) ?? '';
+    const isChange = method === 'PUT' || (method === 'POST' && url.endsWith('/versions'));
+    if (isChange) changes.push(`${method} ${url}`);
     if (url.startsWith('/config')) found({ compatibilityLevel: level });
     else if (url.startsWith('/compatibility')) found({ is_compatible: takes(version) });
+    else if (isChange) found({ id: 7 });
     else if (url.endsWith('/versions')) found([1, 2, 3]);
     else if (method === 'GET') found({ version: 3 });
     else found({ error_code: 40403 }, 404);
@@ -42,7 +58,17 @@ async function checked(level: string, takes: (version: string) => boolean): Prom
   });
   const said: string[] = [];
   const terminal = { say: (line: string) => void said.push(line) } as unknown as Terminal;
-  expect(await checkSchemas({ config, terminal, clock: systemClock }, false)).toBe(1);
+  await command({ config, terminal, clock: systemClock });
+  return { said, changes };
+}
+
+async function checked(level: string, takes: (version: string) => boolean): Promise<readonly string[]> {
+  const { said, changes } = await beside(level, takes, async (parts) => {
+    const exit = await checkSchemas(parts, false);
+    expect(exit).toBe(1);
+    return exit;
+  });
+  expect(changes).toEqual([]);
   return said;
 }
 
@@ -65,4 +91,30 @@ test('names the version that does not go with ours', async () => {
     'version 2 that is registered does not go with ours',
   );
   expect((await checked('NONE', () => false))[0]).toContain('the latest version that is registered does not go');
+});
+
+function register(compatibility: CompatibilityLevel | null): (parts: CommandParts) => Promise<number> {
+  return async (parts) => await registerSchemas(parts, { inputs: false, compatibility });
+}
+
+describe('schemas register', () => {
+  test('offers to set a level below BACKWARD, and leaves it alone', async () => {
+    const { said, changes } = await beside('NONE', () => true, register(null));
+    expect(said).toEqual([
+      `✓ ${SUBJECT}: id 7`,
+      `! ${SUBJECT}: compatibility NONE takes schemas that cannot read older records; set it with: fraud-connector schemas register --compatibility FULL_TRANSITIVE`,
+    ]);
+    expect(changes).toEqual([`POST /subjects/${SUBJECT}/versions`]);
+  });
+
+  test('has nothing to offer where the level will do', async () => {
+    const { said } = await beside('BACKWARD', () => true, register(null));
+    expect(said).toEqual([`✓ ${SUBJECT}: id 7`]);
+  });
+
+  test('sets the level that it is told, after the schema is there', async () => {
+    const { said, changes } = await beside('NONE', () => true, register('FULL_TRANSITIVE'));
+    expect(said).toEqual([`✓ ${SUBJECT}: id 7, compatibility FULL_TRANSITIVE`]);
+    expect(changes).toEqual([`POST /subjects/${SUBJECT}/versions`, `PUT /config/${SUBJECT}`]);
+  });
 });

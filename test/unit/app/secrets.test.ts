@@ -100,7 +100,7 @@ test('each secret follows its file, and the change is told once and without the 
 
 test('what breaks the rule of an option changes nothing and is told by the name of the option', async () => {
   const { secrets, said, look, end } = open();
-  mount(2, { service: 'pw\nof two lines', registry: '', keys: 'short' });
+  mount(2, { service: 'pw\nof two lines', registry: '', keys: 'a secret\u0007' });
   await look(() => said.length >= 3);
   expect([secrets.servicePassword(), secrets.registryPassword(), secrets.webhookSecrets()]).toEqual([
     'pw-1',

@@ -16,7 +16,7 @@ const ALL: PoisonFigures = {
   delivered: 0,
   calls: 900,
   letters: 9,
-  holds: ['floodgate'],
+  holds: ['service_refuses'],
   seconds: 60,
 };
 const AGAIN: PoisonFigures = { ...ONE, part: 'well again', delivered: 9_991, calls: 120, letters: 0 };
@@ -26,7 +26,7 @@ describe('refusals', () => {
     ['a mate of the poison that was not delivered', [{ ...ONE, delivered: 9_998 }], '9998 delivered'],
     ['letters of its mates', [{ ...ONE, letters: 2 }], '2 letters, must be 1'],
     ['too many calls for one', [{ ...ONE, calls: 1_000 }], '1000 calls, at most 214'],
-    ['letters in place of a hold', [ONE, { ...ALL, letters: 100 }], '100 letters, at most 9'],
+    ['letters in place of a hold', [ONE, { ...ALL, letters: 100 }], '100 letters, at most 20'],
     ['no hold', [ONE, { ...ALL, holds: [] }], 'no hold'],
     ['updates that stay away afterwards', [ONE, ALL, { ...AGAIN, delivered: 9_000 }], '9000 delivered'],
   ])('miss by %s', (_what, parts, missed) => {

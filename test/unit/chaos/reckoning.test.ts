@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { broken, type Evidence, killBound, reckon, repeatsAfter, saidBound } from '../../chaos/reckoning.ts';
-import { type Logged, type Sighting } from '../../chaos/sightings.ts';
+import { type DeadLetter, type Logged, type Sighting } from '../../chaos/sightings.ts';
 
 const KEY = 'c1';
 
 const logged = (transId: string, offset: number): Logged => ({
+  topic: 'created',
   partition: 0,
   offset,
   key: KEY,
   transId,
   timestampMs: 0,
 });
+
+const LETTER: DeadLetter = { topic: 'created', partition: 0, offset: 0, reason: 'status_400', timestampMs: 0 };
 
 const score = (transId: string, startedMs: number, changes: Partial<Sighting> = {}): Sighting => ({
   kind: 'score',
@@ -35,7 +38,8 @@ const flawless = (): Evidence => ({
     reviewed: new Set(),
     reviewRecords: 0,
     erased: [],
-    letters: 0,
+    unreadable: [],
+    letters: [],
   },
   acknowledged: { payments: ['a', 'b'], statuses: ['a', 'b'] },
   sightings: [score('a', 0), score('b', 100), update('a', 200), update('b', 200)],
@@ -76,7 +80,7 @@ describe('the reckoning sees', () => {
       { ...flawless(), topics: { ...flawless().topics, scored: new Set(['a']) } },
       { notPublished: 1 },
     ],
-    ['letters', { ...flawless(), topics: { ...flawless().topics, letters: 2 } }, { letters: 2 }],
+    ['letters', { ...flawless(), topics: { ...flawless().topics, letters: [LETTER, LETTER] } }, { letters: 2 }],
     [
       'a loss of the brokers',
       { ...flawless(), acknowledged: { payments: ['a', 'b', 'c'], statuses: ['a'] } },

@@ -25,6 +25,16 @@ const FOUND: Reckoned = {
   repeats: [],
 };
 
+const PROMPT = { p50: 60, p90: 100, p99: 5000 };
+
+const ODD: Outcome['odd'] = { records: 10, deadLetters: 9, open: {}, abortedAsked: 0, slowestMs: 30_000 };
+
+/** What is looked at beside odd records, and changes of it. */
+const beside = (changes: Partial<Outcome>): Partial<Outcome> => ({
+  without: { payments: PROMPT, statuses: PROMPT },
+  ...changes,
+});
+
 const DEEDS: Outcome['deeds'] = {
   starts: 1,
   cleanStops: 1,
@@ -64,6 +74,10 @@ const flawless = (changes: Partial<Outcome> = {}): Outcome => ({
   probeMs: 300,
   lagAtEnd: 0,
   found: FOUND,
+  delays: { payments: PROMPT, statuses: PROMPT },
+  odd: ODD,
+  without: null,
+  memoryRise: 0,
   ends: [],
   freezes: [],
   sightings: [],
@@ -117,6 +131,32 @@ describe('a campaign is not as promised', () => {
       'mixed',
       { recoveries: [{ name: 'hold registry', times: 0 }] },
       { 'no hold registry': 1 },
+    ],
+    ['where an odd record has not ended', 'hostile', beside({ odd: { ...ODD, open: { '403': 2 } } }), { oddOpen: 2 }],
+    [
+      'where an aborted record was asked about',
+      'hostile',
+      beside({ odd: { ...ODD, abortedAsked: 1 } }),
+      { abortedAsked: 1 },
+    ],
+    [
+      'where good payments were late beside odd ones',
+      'hostile',
+      beside({ delays: { payments: { ...PROMPT, p99: 7001 }, statuses: PROMPT } }),
+      { delayPayments: 2001 },
+    ],
+    [
+      'where good statuses were late beside odd ones',
+      'hostile',
+      beside({ delays: { payments: PROMPT, statuses: { ...PROMPT, p99: 7001 } } }),
+      { delayStatuses: 2001 },
+    ],
+    ['where memory has grown beside odd ones', 'hostile', beside({ memoryRise: 2e8 }), { memoryRise: 2e8 }],
+    [
+      'where there was nothing to compare with',
+      'hostile',
+      { odd: ODD, without: null },
+      { delayPayments: Infinity, delayStatuses: Infinity },
     ],
     ['where the probe was not through', 'mixed', { probeMs: null, lagAtEnd: null }, { noProbe: 1 }],
     ['where something was left uncommitted', 'mixed', { lagAtEnd: 3 }, { lagAtEnd: 3 }],

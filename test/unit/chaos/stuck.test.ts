@@ -7,6 +7,7 @@ import { NO_FAULTS, type Faults } from '../../../src/sandbox/service/faults.ts';
 const END: LifeEnd = { owner: '1.1', how: 'kill', atMs: 10_000, code: null };
 
 const logged = (transId: string, offset: number, partition = 0): Logged => ({
+  topic: 'created',
   partition,
   offset,
   key: `c-${transId}`,

@@ -49,6 +49,25 @@ describe('the witness', () => {
     expect(witness.openOf('2.5')).toBe(0);
   });
 
+  test('is told of whom an answer that counts for nothing speaks', async () => {
+    witness.isSpoilt = (kind, transIds) => kind === 'sync' && transIds.includes('b');
+    const url = `${witness.urlOf(baseUrl, '1.1')}/api/v2/transaction`;
+    for (const [count, ids] of [['a'], ['a', 'b']].entries()) {
+      const asked = fetch(url, {
+        method: 'PATCH',
+        body: JSON.stringify(Object.fromEntries(ids.map((id) => [id, {}]))),
+      });
+      await turnsUntil(() => answers.length === count + 1);
+      answers[count]?.();
+      await (await asked).text();
+    }
+    expect(witness.sightings).toMatchObject([
+      { transId: 'a', status: 200 },
+      { transId: 'a', status: null },
+      { transId: 'b', status: null },
+    ]);
+  });
+
   test('notes an id for each status of a batch', async () => {
     const url = `${witness.urlOf(baseUrl, '1.1')}/api/v2/transaction`;
     const asked = fetch(url, { method: 'PATCH', body: JSON.stringify({ a: {}, b: {} }) });

@@ -100,7 +100,7 @@ describe('refusals', () => {
     ['FLOWS', 'scoring,scoring'],
     ['FLOWS', 'scoring,replay'],
     ['WEBHOOK_PATH', 'webhooks'],
-    ['WEBHOOK_SECRETS', 'only-twenty-three-bytes'],
+    ['WEBHOOK_SECRETS', ' , '],
     ['WEBHOOK_SECRETS', `${SECRET},${SECRET},${SECRET},${SECRET}`],
     ['WEBHOOK_SECRETS', `${SECRET}\u0007`],
     ['WEBHOOK_SIGNATURE_FORMS', 'hex,base32'],
@@ -112,9 +112,9 @@ describe('refusals', () => {
     ['SYNC_ISSUER_REASON_CODES_FILE', '/not/there'],
     ['SCORING_MAX_ATTEMPTS', '0'],
     ['SCORING_REFUSE_AFTER_MS', '-1'],
-    ['FLOODGATE_MAX_SHARE', '5%'],
-    ['FLOODGATE_MAX_SHARE', '1.5'],
-    ['FLOODGATE_MAX_SHARE', '.5'],
+    ['DEAD_LETTER_MAX_SHARE', '5%'],
+    ['DEAD_LETTER_MAX_SHARE', '1.5'],
+    ['DEAD_LETTER_MAX_SHARE', '.5'],
     ['SERVICE_MAX_REQUESTS_PER_SECOND', '0'],
     ['SERVICE_IDEMPOTENCY_HEADER', 'Idempotency Key'],
     ['SERVICE_IDEMPOTENCY_HEADER', 'Authorization'],
@@ -123,6 +123,13 @@ describe('refusals', () => {
     const lines = problems(valid({ [name]: value })).split('\n');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain(name);
+  });
+
+  test('refuses a batch that may come to less than one of its records', () => {
+    const env = valid({ RECORD_MAX_BYTES: '2097152', BATCH_MAX_BYTES: '2097151' });
+    expect(problems(env)).toContain('BATCH_MAX_BYTES: 2097151 is less than RECORD_MAX_BYTES (2097152)');
+    const equal = valid({ RECORD_MAX_BYTES: '2097152', BATCH_MAX_BYTES: '2097152' });
+    expect(loadConfig(source(equal)).config.batchMaxBytes).toBe(2_097_152);
   });
 
   test('refuses brokers off this machine, because no TLS would protect the payments', () => {
@@ -173,7 +180,7 @@ describe('refusals', () => {
   });
 
   test('shows no secret, and nothing that people paste secrets into', () => {
-    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2', SERVICE_USERNAME: 'shop:hunter2' };
+    const bad = { SERVICE_PASSWORD: 'hunter2\n', WEBHOOK_SECRETS: 'hunter2\u0007', SERVICE_USERNAME: 'shop:hunter2' };
     const message = problems(
       valid({ ...bad, SERVICE_BASE_URL: 'https://shop:hunter2@x', SCHEMA_REGISTRY_URL: 'x?hunter2' }),
     );
@@ -245,7 +252,7 @@ describe('values', () => {
         tls: null,
         sasl: null,
       },
-      parkPositions: new Set(),
+      deadLetterOffsets: new Set(),
       topics: {
         created: 'payments.created',
         authorized: 'payments.authorized',
@@ -274,7 +281,7 @@ describe('values', () => {
         maxAttempts: 8,
         refuseAfterMs: 300_000,
       },
-      floodgateMaxShare: 0.05,
+      deadLetterMaxShare: 0.05,
       sync: {
         batchMaxRecords: 100,
         batchMaxBytes: 262_144,
@@ -284,13 +291,16 @@ describe('values', () => {
         scoreWaitMs: 30_000,
         chargebackProtection: false,
         cardMethods: [],
+        unknownMethod: 'card',
+        declineReasonRequired: 'always',
         reasonCodes: null,
         exemptionAsArray: false,
       },
       recordMaxBytes: 1_048_576,
+      batchMaxBytes: 268_435_456,
       mapping: null,
       cardGuardExempt: [],
-      buffer: { maxRecords: 10_000, maxBytes: 67_108_864 },
+      buffer: { maxRecords: 10_000, maxBytes: 67_108_864, maxSpan: 1_000_000 },
       commitIntervalMs: 250,
       drainTimeoutMs: 20_000,
       webhook: {
@@ -331,6 +341,15 @@ describe('values', () => {
     expect(accepted(valid({ SYNC_SCORE_WAIT_MS: '0' })).warnings).toHaveLength(1);
   });
 
+  test('warns where the end of an update depends on what the process remembers', () => {
+    const byMethod = { SYNC_CHARGEBACK_PROTECTION: 'true', SYNC_CARD_METHODS: 'card' };
+    const ofReasons = { SYNC_DECLINE_REASON_REQUIRED: 'card', SYNC_CARD_METHODS: 'card' };
+    expect(accepted(valid(byMethod)).warnings.join()).toMatch(/^SYNC_UNKNOWN_METHOD: .*replay.*=send/);
+    expect(accepted(valid(ofReasons)).warnings.join()).toMatch(/^SYNC_UNKNOWN_METHOD: /);
+    expect(accepted(valid({ ...byMethod, SYNC_UNKNOWN_METHOD: 'send' })).warnings).toEqual([]);
+    expect(accepted(valid({ ...byMethod, ...ofReasons, SYNC_CARD_METHODS: '' })).warnings).toEqual([]);
+  });
+
   test('reads a secret from its file without the newline at its end, and refuses it given twice', () => {
     const files = { '/run/pw': `${PASSWORD}\n`, '/run/keys': `${SECRET}-new\n\n${SECRET}\r\n` };
     const env = valid({ SERVICE_PASSWORD: undefined, SERVICE_PASSWORD_FILE: '/run/pw' });
@@ -345,8 +364,11 @@ describe('values', () => {
     expect(accepted(valid({ SERVICE_PASSWORD: ' #ä"$ ' })).config.service.password).toBe(' #ä"$ ');
   });
 
-  test('counts the bytes of a webhook secret, not its letters', () => {
-    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).config.webhook.secrets).toEqual(['ä'.repeat(12)]);
+  test('warns of a webhook secret below 24 bytes and takes it, for the service chooses it', () => {
+    const { config, warnings } = accepted(valid({ WEBHOOK_SECRETS: `k,${SECRET}` }));
+    expect(config.webhook.secrets).toEqual(['k', SECRET]);
+    expect(warnings).toEqual([expect.stringMatching(/^WEBHOOK_SECRETS: .*24 bytes.*WEBHOOK_SECRETS_FILE/)]);
+    expect(accepted(valid({ WEBHOOK_SECRETS: 'ä'.repeat(12) })).warnings).toEqual([]);
   });
 
   test('takes an empty TOPIC_SCORES for no score records, and an empty text elsewhere for not given', () => {

@@ -28,3 +28,17 @@ test('says the same in whatever order the environment is', () => {
   const back = { KAFKA_BAR: '1', KAFKA_FOO: '1' };
   expect(judgeUnknownNames(forth, false)).toEqual(judgeUnknownNames(back, false));
 });
+
+test.each([
+  ['FLOODGATE_MAX_SHARE', 'DEAD_LETTER_MAX_SHARE'],
+  ['PARK_POSITIONS', 'DEAD_LETTER_OFFSETS'],
+])('%s is an error that names %s, whatever stands by its side', (old, now) => {
+  for (const isLenient of [false, true]) {
+    const { problems } = judgeUnknownNames({ [old]: '1', [now]: '1' }, isLenient);
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${old}: .*${now}`))]);
+  }
+});
+
+test('an old name that is set to nothing is no error', () => {
+  expect(judgeUnknownNames({ PARK_POSITIONS: '' }, false)).toEqual({ problems: [], warnings: [] });
+});

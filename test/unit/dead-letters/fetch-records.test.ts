@@ -89,6 +89,17 @@ test('it goes on after a crash of its membership', async () => {
   expect([...(found ?? new Map()).keys()]).toEqual(['0:1', '0:20', '0:39']);
 });
 
+test('it goes on behind what expires while it reads', async () => {
+  const broker = brokerOf(60);
+  const found = await fetched(broker, {
+    wanted: new Map([[0, [1n, 20n, 21n, 39n, 50n]]]),
+    meanwhile: (step) => {
+      if (step === 1) broker.expire(TOPIC, 0, 39n);
+    },
+  });
+  expect([...(found ?? new Map()).keys()]).toEqual(['0:1', '0:39', '0:50']);
+});
+
 test('whatever is wanted of whatever is there is found, nothing else', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { behindFloodgates } from '../../../src/dead-letters/floodgated.ts';
+import { guarded } from '../../../src/dead-letters/guarded.ts';
 import { type SourceRecord } from '../../../src/engine/ports.ts';
 import { type LetterCode } from '../../../src/kernel/outcome.ts';
 
@@ -9,9 +9,9 @@ function record(topic = 'created'): SourceRecord {
 
 class Bench {
   asked = 0;
-  verdict: 'letter' | 'hold' = 'letter';
+  permits = true;
   readonly written: string[] = [];
-  readonly letters = behindFloodgates(
+  readonly letters = guarded(
     {
       write: async (_record, { reason }) => {
         this.written.push(reason);
@@ -22,9 +22,9 @@ class Bench {
       [
         'created',
         {
-          letter: () => {
+          permitsDeadLetter: () => {
             this.asked += 1;
-            return this.verdict;
+            return this.permits;
           },
         },
       ],
@@ -36,45 +36,52 @@ class Bench {
   }
 }
 
-test('writes nothing while the floodgate holds, and says why', async () => {
+test('writes nothing while the guard of the flow blocks, and says why', async () => {
   const bench = new Bench();
-  bench.verdict = 'hold';
-  expect(await bench.write('undecodable')).toBe('floodgate');
+  bench.permits = false;
+  expect(await bench.write('undecodable')).toBe('dead_letter_guard');
   expect(bench.written).toEqual([]);
 });
 
-test('counts a record once, however often its letter is tried', async () => {
+test('spends once for a record, however often its dead letter is tried', async () => {
   const bench = new Bench();
   const at = record();
   await bench.write('undecodable', at);
-  bench.verdict = 'hold';
+  bench.permits = false;
   expect(await bench.write('undecodable', at)).toBe('written');
   expect(bench.asked).toBe(1);
 });
 
 describe('does not ask about', () => {
   test.each<LetterCode>(['card_data', 'ambiguous_then_refused', 'parked_by_operator'])(
-    '%s, which is no sign of a flood',
+    '%s, which is no sign of more to come',
     async (reason) => {
       const bench = new Bench();
-      bench.verdict = 'hold';
+      bench.permits = false;
       expect(await bench.write(reason)).toBe('written');
       expect(bench.asked).toBe(0);
     },
   );
 
-  test.each<LetterCode>(['status_400', 'status_422', 'status_500', 'error_msg', 'rejected_by_service'])(
-    '%s, about which the flow has asked',
-    async (reason) => {
-      const bench = new Bench();
-      expect(await bench.write(reason)).toBe('written');
-      expect(bench.asked).toBe(0);
-    },
-  );
-
-  test('a topic that has no floodgate', async () => {
+  test.each<LetterCode>([
+    'status_400',
+    'status_403',
+    'status_503',
+    'error_msg',
+    'unusable_answer',
+    'timed_out',
+    'connection_failed',
+    'rejected_by_service',
+  ])('%s, about which the flow has asked', async (reason) => {
     const bench = new Bench();
-    bench.verdict = 'hold';
+    bench.permits = false;
+    expect(await bench.write(reason)).toBe('written');
+    expect(bench.asked).toBe(0);
+  });
+
+  test('a topic that has no guard', async () => {
+    const bench = new Bench();
+    bench.permits = false;
     expect(await bench.write('undecodable', record('other'))).toBe('written');
   });
 });

@@ -31,6 +31,8 @@ describe('a letter goes through the flow of its source', () => {
       attempt: 1,
       carry: undefined,
       tenure: { epoch: 1, phase: 'owned' },
+      lane: 'k1',
+      ordinal: 0,
     } as const;
     expect(flow.mayStart(job, 0)).toBeNull();
     expect(await flow.run(job)).toEqual({ do: 'delivered' });

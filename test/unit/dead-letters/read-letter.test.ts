@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toPointerRecord } from '../../../src/dead-letters/letter.ts';
-import { headerText, isReason, readLetter } from '../../../src/dead-letters/read-letter.ts';
+import { headerText, readLetter } from '../../../src/dead-letters/read-letter.ts';
 import { letterOf, SOURCE } from './builders.ts';
 
 const headersWith = (change: Readonly<Record<string, string | undefined>>) => ({
@@ -55,10 +55,6 @@ describe('a letter', () => {
     const { headers } = toPointerRecord({ ...letterOf(), topic: 'any' });
     expect(readLetter({ headers })?.isWithheld).toBe(true);
   });
-});
-
-test('reasons are those of the table, not names that every object has', () => {
-  expect([isReason('status_400'), isReason('toString'), isReason('bad_luck')]).toEqual([true, false, false]);
 });
 
 test('headers named like what every object has are not found', () => {

@@ -12,7 +12,7 @@ describe('a letter that is shown', () => {
     const text = lines(letterOf(), json({ trans_id: 't-1', cust_last_name: CANARY }), 't-1');
     expect(text).toContain('letter         payments.created.dlq 0:7, written 2026-01-02T00:00:00.000Z');
     expect(text).toContain('reason         status_400');
-    expect(text).toContain('means          The service refused this record with 400.');
+    expect(text).toContain('means          The service answered this record with this status');
     expect(text).toContain('source         payments.created 3:42 of 2026-01-01T00:00:00.000Z');
     expect(text).toContain('trans_id       t-1');
     expect(text).toContain('headers        traceparent: 00-1-2-03');

@@ -89,6 +89,38 @@ describe('a letter', () => {
   });
 });
 
+describe('a letter of a record that is too large', () => {
+  const nothing = { key: null, value: null, headers: {} };
+  const pointer = { key: null, value: null, headers: { 'dlq.value': 'withheld', 'dlq.source.offset': '5' } };
+
+  test.each([
+    ['was never read', { ...nothing, unread: 'record_too_large' }, 'record_too_large'],
+    ['is of a batch that does not unpack', { ...nothing, unread: 'undecodable' }, 'undecodable'],
+    ['was not read when an operator parked it', { ...nothing, unread: 'record_too_large' }, 'parked_by_operator'],
+    ['was read under another limit', {}, 'record_too_large'],
+  ] as const)('is a pointer from the first attempt on: it %s', async (_is, change, reason) => {
+    const { write, written, said } = setup(WRITTEN);
+    expect(await write(change, { reason, stage: 'read' })).toBe('written');
+    expect(written).toMatchObject([pointer]);
+    expect(said.at(0)).toEqual(['letter_withheld', { topic: 'payments.created.dlq', why: 'unread' }]);
+  });
+
+  test.each(['key', 'value', 'headers'] as const)('is not even tried whole beyond 16 MiB of its %s', async (part) => {
+    const large = Buffer.alloc(16 * 1024 * 1024 + 1);
+    const { write, written, said } = setup(WRITTEN);
+    expect(await write({ [part]: part === 'headers' ? { large } : large })).toBe('written');
+    expect(written).toMatchObject([pointer]);
+    expect(said.at(0)).toEqual(['letter_withheld', { topic: 'payments.created.dlq', why: 'too_large' }]);
+  });
+
+  test('is tried whole up to that', async () => {
+    const { write, written } = setup(WRITTEN);
+    const value = Buffer.alloc(15 * 1024 * 1024);
+    await write({ value });
+    expect(written[0]?.value).toBe(value);
+  });
+});
+
 describe('a letter of a record with card data', () => {
   const avro = Buffer.concat([Buffer.from([0, 0, 0, 0, 1, 32]), Buffer.from(PAN)]);
 
@@ -96,7 +128,6 @@ describe('a letter of a record with card data', () => {
     ['that the guard has found', json({}), { reason: 'card_data', stage: 'read', detail: 'pan /note' }],
     ['that is broken JSON', Buffer.from(`{"note":"${PAN}`), { reason: 'undecodable', stage: 'read' }],
     ['that is Avro of an unknown schema', avro, { reason: 'schema_unknown', stage: 'read' }],
-    ['that is too large to be read', json({ note: PAN }), { reason: 'record_too_large', stage: 'read' }],
     ['that a mapping leaves out', json({ card: PAN }), { reason: 'status_400', stage: 'score' }],
   ] as const)('%s is a pointer from the first attempt on', async (_is, value, letter) => {
     const { write, written, said } = setup(WRITTEN);

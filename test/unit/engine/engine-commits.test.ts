@@ -104,6 +104,57 @@ describe('what is committed', () => {
   });
 });
 
+/** A broker that takes no metadata beside an offset: `offset.metadata.max.bytes` of 0. */
+function takingNoMap({ source }: World): void {
+  const commit = source.commit.bind(source);
+  source.commit = async (commits) => {
+    if (commits.some(({ metadata }) => metadata !== '')) throw new Fault('METADATA_TOO_LARGE', 'too large');
+    await commit(commits);
+  };
+}
+
+/** A world at such a broker, in which so many have been read behind the record that hangs. */
+async function withoutMap(count: number): Promise<World> {
+  const world = await stuck(0);
+  takingNoMap(world);
+  for (let at = 0; at < count; at += 1) world.broker.append(TOPIC, 0, { key: `n${at}`, value: String(at) });
+  await world.broker.step(count);
+  for (let ms = 0; ms < 15_000; ms += 250) await tick(world, 250);
+  return world;
+}
+
+const pauses = (world: World): unknown => world.engine.status().partitions[0]?.pauses;
+
+describe('a broker that takes no map', () => {
+  test('keeps nothing from being read behind a record that waits', async () => {
+    const world = await withoutMap(1000);
+    expect([world.flow.items.length, committed(world), pauses(world)]).toEqual([1001, 0n, []]);
+    expect(world.engine.status().flows[0]).toMatchObject({ unsaved: 1000, waits: [{ cause: 'service_down' }] });
+  });
+
+  test('bounds what a crash would repeat: reading pauses, says why, and goes on when the record has ended', async () => {
+    const world = await withoutMap(1500);
+    expect(pauses(world)).toEqual(['map_full']);
+    expect(world.engine.status().flows[0]?.waits.map(({ cause }) => cause)).toContain('map_full');
+    world.flow.answer = () => DELIVERED;
+    await tick(world, 600_000);
+    await tick(world, 250);
+    expect([committed(world), pauses(world)]).toEqual([1501n, []]);
+    expect(world.engine.status().flows[0]?.waits).toEqual([]);
+  });
+});
+
+test('reading that pauses because the map is full says so', async () => {
+  const world = await stuck(0);
+  world.flow.answer = ({ item }) => (Number(item) % 2 === 0 ? DELIVERED : { do: 'wait', forMs: 1e6, why: 'kafka' });
+  for (let at = 0; at < 4000; at += 1) world.broker.append(TOPIC, 0, { key: `n${at}`, value: String(at) });
+  await world.broker.step(4000);
+  await settled();
+  await tick(world, 250);
+  expect(world.engine.status().partitions[0]?.pauses).toEqual(['map_full']);
+  expect(world.engine.status().flows[0]?.waits.map(({ cause }) => cause)).toContain('map_full');
+});
+
 describe('while commits fail', () => {
   test('what starts as a stall ends is looked at in its time, although nothing else happens', async () => {
     const world = makeWorld(undefined, 10_000);

@@ -40,7 +40,9 @@ test('dead letters that nobody takes keep back no record that needs none, howeve
 });
 
 test('a partition of which too many dead letters wait is not read, says why, and goes on by itself', async () => {
-  const world = worldOf(2, { pressure: { partitionRecords: 8, flowRecords: 1000, flowBytes: 1e9 } });
+  const world = worldOf(2, {
+    pressure: { partitionRecords: 8, partitionSpan: 1e6, flowRecords: 1000, flowBytes: 1e9 },
+  });
   world.letterAnswer = 'dead_letter_topic';
   append(world, 0, 3, BAD);
   await started(world);
@@ -62,7 +64,7 @@ test('a partition of which too many dead letters wait is not read, says why, and
 });
 
 test('dead letters of a whole flow pause the partitions that they come from, and leave its room to the others', async () => {
-  const pressure = { partitionRecords: 1000, flowRecords: 16, flowBytes: 1e9 };
+  const pressure = { partitionRecords: 1000, partitionSpan: 1e6, flowRecords: 16, flowBytes: 1e9 };
   const world = worldOf(3, { pressure });
   world.letterAnswer = 'dead_letter_topic';
   append(world, 0, 10, BAD);
@@ -74,7 +76,7 @@ test('dead letters of a whole flow pause the partitions that they come from, and
 });
 
 test('so do few of them that are large', async () => {
-  const pressure = { partitionRecords: 1000, flowRecords: 1000, flowBytes: 4 * BAD.length };
+  const pressure = { partitionRecords: 1000, partitionSpan: 1e6, flowRecords: 1000, flowBytes: 4 * BAD.length };
   const world = worldOf(2, { pressure });
   world.letterAnswer = 'dead_letter_topic';
   world.broker.append(TOPIC, 0, { key: '', value: BAD });

@@ -120,7 +120,7 @@ describe('engine in a rebalance', () => {
   });
 
   test('reads on where the partition that had filled the flow went to another member', async () => {
-    const pressure = { partitionRecords: 1024, flowRecords: 4, flowBytes: 1e9 };
+    const pressure = { partitionRecords: 1024, partitionSpan: 1e6, flowRecords: 4, flowBytes: 1e9 };
     const first = makeWorld(undefined, 1024, { pressure });
     first.flow.limit = 0;
     for (let at = 0; at < 4; at += 1) first.broker.append(TOPIC, 1, { key: `k${at}`, value: `v${at}` });
@@ -230,6 +230,65 @@ describe('engine at its end', () => {
     expect(committed(world)).toBe(1n);
     expect(world.source.phase).toBe('idle');
     expect(world.clock.pending).toBe(0);
+  });
+
+  test('commits what is still owned, and not what a rebalance has given away meanwhile', async () => {
+    const world = makeWorld();
+    for (const partition of [0, 1]) world.broker.append(TOPIC, partition, { key: 'a', value: String(partition) });
+    await started(world);
+    const other = makeWorld(world.broker);
+    await other.engine.start();
+    const rebalance = world.broker.rebalance(GROUP);
+    const stop = world.engine.stop(20_000);
+    // The barrier does not wait that long.
+    await tick(world, 2000);
+    await rebalance;
+    const [gone] = other.engine.status().partitions;
+    for (const { end } of world.flow.started) end(DELIVERED);
+    expect(await stop).toBe(0);
+    const kept = gone?.partition === 0 ? 1 : 0;
+    expect([committed(world, kept), committed(world, 1 - kept)]).toEqual([1n, null]);
+    expect(world.said).not.toContain('commit_failed');
+  });
+
+  test('in the middle of a join waits for what it still owns, and commits that', async () => {
+    const world = makeWorld();
+    for (const partition of [0, 1]) world.broker.append(TOPIC, partition, { key: 'a', value: String(partition) });
+    await started(world);
+    const other = makeWorld(world.broker);
+    await other.engine.start();
+    const found = Promise.withResolvers<void>();
+    for (const { source } of [world, other])
+      source.readBack = async () => {
+        await found.promise;
+      };
+    const rebalance = world.broker.rebalance(GROUP);
+    const stop = world.engine.stop(20_000);
+    await tick(world, 2000);
+    for (const { end } of world.flow.started) end(DELIVERED);
+    await settled();
+    found.resolve();
+    await rebalance;
+    expect(await stop).toBe(0);
+    expect([committed(world), committed(world, 1)].filter((offset) => offset === 1n)).toHaveLength(1);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('in the middle of a join that never ends leaves in time', async () => {
+    const world = makeWorld();
+    world.broker.append(TOPIC, 0, { key: 'a', value: 'a1' });
+    await started(world);
+    world.source.readBack = async () => {
+      await new Promise<never>(() => undefined);
+    };
+    void world.broker.rebalance(GROUP);
+    const stop = world.engine.stop(5000);
+    await tick(world, 2000);
+    world.flow.started[0]?.end(DELIVERED);
+    await settled();
+    await tick(world, 3000);
+    expect(await stop).toBe(0);
+    expect(committed(world)).toBeNull();
   });
 
   test('leaves in time although something hangs, says how much, and commits nothing of it', async () => {

@@ -40,7 +40,7 @@ describe('tracker', () => {
     tracker.track(2n, 0);
     tracker.settle(second);
     tracker.settle(first);
-    for (const tracked of [first, second, tracker.track(1n, 0)]) tracker.settle(tracked);
+    for (const each of [first, second, tracker.track(1n, 0)]) tracker.settle(each);
     expect(tracker.committable).toBe(2n);
     expect([...tracker.finishedRanges()]).toEqual([]);
   });
@@ -234,6 +234,23 @@ describe('restored ranges', () => {
     expect([...tracker.finishedRanges()]).toEqual([{ from: 8, length: 2 }]);
     tracker.passTo(110n);
     expect([...tracker.finishedRanges()]).toEqual([]);
+  });
+
+  test('are not among the offsets that are missing up to another one', () => {
+    const tracker = restored();
+    expect([101n, 102n, 104n, 107n, 108n, 200n].map((to) => tracker.missingTo(to))).toEqual([1, 2, 2, 4, 5, 95]);
+    tracker.track(103n, 0);
+    expect([99n, 104n, 107n].map((to) => tracker.missingTo(to))).toEqual([0, 0, 2]);
+  });
+
+  test('and what is skipped are finished from then on, also between records that are not', () => {
+    const tracker = new Tracker(100n);
+    tracker.track(100n, 0);
+    tracker.passTo(103n);
+    tracker.skipTo(110n);
+    tracker.track(110n, 0);
+    expect([...tracker.finishedRanges()]).toEqual([{ from: 1, length: 9 }]);
+    expect([tracker.committable, tracker.next]).toEqual([100n, 111n]);
   });
 
   test('of 2^40 offsets cost no more than those of one', () => {

@@ -58,3 +58,12 @@ test('knows the first dead letter that is written after others were not', () => 
     false,
   ]);
 });
+
+test('counts those under way, which take no share of what needs room', () => {
+  const writes = new Writes();
+  const partition = new Partition(found, 1, 0n);
+  const [one, other] = [add(partition, 'a'), add(partition, 'b')];
+  for (const entry of [one, other]) writes.running(entry, 1);
+  writes.running(one, -1);
+  expect([partition.writing, writes.inFlight]).toEqual([1, 1]);
+});

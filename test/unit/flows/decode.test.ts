@@ -33,6 +33,13 @@ test('skips a record without a value', () => {
 });
 
 test.each([
+  ['record_too_large', letter('record_too_large')],
+  ['undecodable', letter('undecodable', 'batch')],
+] as const)('refuses what was never read: %s', (unread, expected) => {
+  expect(decodeRecord({ ...record(null), unread }, { decoder: noAvro, recordMaxBytes: 100 })).toEqual(expected);
+});
+
+test.each([
   ['nothing', '', letter('bad_framing', 'empty')],
   ['a frame without an id', Buffer.from([0, 0, 0, 0]), letter('bad_framing', 'short')],
   ['too much', `{"a":"${'x'.repeat(100)}"}`, letter('record_too_large')],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AssignedPartition,
   type Commit,
+  type LogRange,
   type Source,
   type SourceEvents,
   type SourceRecord,
@@ -55,6 +56,7 @@ class Ahead implements SourceEvents {
   assignment: readonly AssignedPartition[] = [];
   readonly got: { readonly from: bigint; readonly next: bigint; readonly offsets: readonly bigint[] }[] = [];
   ends: bigint[] = [];
+  readonly ranges: LogRange[] = [];
 
   async barrier(): Promise<void> {
     await Promise.resolve();
@@ -70,6 +72,10 @@ class Ahead implements SourceEvents {
 
   position(_at: TopicPartition, highWatermark: bigint): void {
     this.ends.push(highWatermark);
+  }
+
+  outOfRange(_at: TopicPartition, log: LogRange): void {
+    this.ranges.push(log);
   }
 
   lost(): void {
@@ -121,6 +127,24 @@ describe('where a bounded source begins', () => {
     const { ahead, events } = await bounded([[0, SPAN]]);
     events.assigned([found({ low: 50n })]);
     expect(ahead.assignment[0]).toMatchObject({ committed: 10n, low: 20n, high: 20n });
+  });
+});
+
+describe('a log that has lost what a bounded source is to read next', () => {
+  test('is told as far as the span reaches', async () => {
+    const { ahead, behind, events } = await bounded([[0, SPAN]]);
+    events.assigned([found()]);
+    events.outOfRange(AT, { low: 15n, high: 100n });
+    expect([ahead.ranges, behind.said]).toEqual([[{ low: 15n, high: 20n }], []]);
+  });
+
+  test('and all that is left of the span with it is read no more', async () => {
+    const { ahead, behind, source, events } = await bounded([[0, SPAN]]);
+    events.assigned([found()]);
+    events.outOfRange(AT, { low: 50n, high: 100n });
+    source.seek(AT, 20n);
+    source.resume([AT]);
+    expect([ahead.ranges, behind.said]).toEqual([[{ low: 20n, high: 20n }], ['pause 0', 'seek 0:20']]);
   });
 });
 

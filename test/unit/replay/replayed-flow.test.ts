@@ -21,6 +21,8 @@ const JOB: Job<string, unknown> = {
   attempt: 1,
   carry: undefined,
   tenure: { epoch: 1, phase: 'owned' },
+  lane: 'id',
+  ordinal: 0,
 };
 const LETTER = { do: 'dead_letter', letter: { reason: 'ts_invalid', stage: 'read' } } as const;
 
@@ -44,6 +46,7 @@ function replayed(change: { rate?: number; rule?: SkipRule; unread?: 'letter' | 
     changed: () => {
       changes += 1;
     },
+    failingFill: () => 0,
     position: () => null,
     oldestHeldMs: () => null,
   });

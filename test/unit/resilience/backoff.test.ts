@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fullJitter, retryWait } from '../../../src/resilience/backoff.ts';
+import { askedWaitMs, backoffMs, fullJitter } from '../../../src/resilience/backoff.ts';
 
 test.each([
   [1, 200],
@@ -29,8 +29,21 @@ test('is never negative and never more than 30 s', () => {
   );
 });
 
+test.each([
+  [1, 200],
+  [2, 400],
+  [8, 25_600],
+  [9, 51_200],
+  [10, 60_000],
+  [1_000_000, 60_000],
+])('a record waits after attempt %i at least half and at most all of %i ms', (attempt, ceiling) => {
+  expect(backoffMs(attempt, () => 0)).toBe(ceiling / 2);
+  expect(backoffMs(attempt, () => 0.5)).toBe(ceiling * 0.75);
+  expect(backoffMs(attempt, () => 0.999_999)).toBeLessThan(ceiling);
+});
+
 test('waits at least as long as the other side asks, and at most a second more', () => {
-  expect(retryWait(7_000, 3, () => 0)).toBe(7_000);
-  expect(retryWait(7_000, 3, () => 0.5)).toBe(7_500);
-  expect(retryWait(null, 3, () => 0.5)).toBe(400);
+  expect(askedWaitMs(7_000, () => 0)).toBe(7_000);
+  expect(askedWaitMs(7_000, () => 0.5)).toBe(7_500);
+  expect(askedWaitMs(null, () => 0.5)).toBeNull();
 });

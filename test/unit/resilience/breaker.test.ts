@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { Breaker, type CallEnd, toSessionEnd } from '../../../src/resilience/breaker.ts';
 
-/** A breaker at a moment that its own slices of time do not know. */
 const START_MS = 123_456;
+const OK: CallEnd = { do: 'ok' };
+const FAILED: CallEnd = { do: 'failed', cause: 'service_down' };
+const REFUSED: CallEnd = { do: 'refused', cause: 'service_refuses' };
+const VOID: CallEnd = { do: 'void' };
+const NO_SESSION: CallEnd = { do: 'no_session', cause: 'credentials_refused' };
 
 class Bench {
   nowMs = START_MS;
   readonly breaker = new Breaker(START_MS);
+  #keys = 0;
 
-  call(end: CallEnd, afterMs: number | null = null): void {
-    this.breaker.end(this.breaker.begin(this.nowMs), end, afterMs, this.nowMs);
+  /** The first attempt for a key of its own, unless told otherwise. */
+  call(end: CallEnd, { key = `key ${String((this.#keys += 1))}`, isFirst = true } = {}): void {
+    this.breaker.end(this.breaker.begin(this.nowMs), { key, isFirst }, end, this.nowMs);
   }
 
   calls(times: number, end: CallEnd): void {
@@ -25,93 +31,85 @@ class Bench {
   }
 
   open(): void {
-    this.calls(20, 'failed');
+    this.calls(20, FAILED);
+  }
+
+  /** Up to the time of the next probe. */
+  passToProbe(): void {
+    this.nowMs = this.breaker.report().probeAtMs ?? 0;
   }
 }
 
 describe('stays closed', () => {
-  test('while fewer than 20 calls were made, whatever they came to', () => {
+  test('after failed first attempts for 19 keys', () => {
     const bench = new Bench();
-    bench.calls(19, 'failed');
-    expect(bench.room).toBe(Infinity);
+    bench.calls(19, FAILED);
+    expect([bench.room, bench.state]).toEqual([Infinity, 'closed']);
   });
 
-  test('while less than half of the calls of the last 10 s fail', () => {
+  test('when a first attempt succeeds in between, however large the share of failures is', () => {
     const bench = new Bench();
-    for (let n = 0; n < 1000; n += 1) {
-      bench.call('ok');
-      bench.call(n % 10 === 0 ? 'ok' : 'failed');
-      bench.nowMs += 7;
+    for (let n = 0; n < 50; n += 1) {
+      bench.calls(19, FAILED);
+      bench.call(OK);
     }
     expect(bench.state).toBe('closed');
   });
 
-  test('when failures are older than 10 s', () => {
+  test('when the same key fails again and again: it may be the key', () => {
     const bench = new Bench();
-    bench.calls(19, 'failed');
-    bench.nowMs += 10_000;
-    bench.call('failed');
+    bench.calls(18, FAILED);
+    for (let n = 0; n < 100; n += 1) bench.call(FAILED, { key: 'the same' });
     expect(bench.state).toBe('closed');
   });
 
-  test('through answers nobody can use, as long as others are good: one record may bring them', () => {
+  test('when repeats fail, and when nothing was sent', () => {
     const bench = new Bench();
-    for (let n = 0; n < 9; n += 1) {
-      bench.calls(2, 'hold');
-      bench.calls(3, 'ok');
+    for (let n = 0; n < 100; n += 1) {
+      bench.call(FAILED, { key: `repeat ${String(n)}`, isFirst: false });
+      bench.call(VOID);
     }
-    expect(bench.state).toBe('closed');
-  });
-
-  test('when nothing was sent', () => {
-    const bench = new Bench();
-    bench.calls(100, 'void');
     expect(bench.state).toBe('closed');
   });
 });
 
 describe('opens', () => {
-  test('when half of at least 20 calls failed, and says so', () => {
+  test.each<[string, CallEnd, string]>([
+    ['fail', FAILED, 'service_down'],
+    ['are refused', REFUSED, 'service_refuses'],
+  ])('when first attempts for 20 keys in a row %s, and reports why', (_what, end, why) => {
     const bench = new Bench();
-    bench.calls(10, 'ok');
-    bench.calls(9, 'failed');
-    expect(bench.state).toBe('closed');
-    bench.call('failed');
-    expect(bench.room).toBe(0);
+    bench.call(OK);
+    bench.calls(20, end);
     const probeAtMs = START_MS + 2_000;
-    expect(bench.breaker.report()).toEqual({ state: 'open', why: 'service_down', sinceMs: START_MS, probeAtMs });
-    expect(bench.breaker.dueMs()).toBe(probeAtMs);
+    expect(bench.breaker.report()).toEqual({ state: 'open', why, sinceMs: START_MS, probeAtMs });
+    expect([bench.room, bench.breaker.isClosed, bench.breaker.dueMs()]).toEqual([0, false, probeAtMs]);
   });
 
-  test('after three answers in a row that nobody can use, for a minute', () => {
+  test('although repeats succeed in between: they are of other records than the service is asked for now', () => {
     const bench = new Bench();
-    bench.calls(5, 'ok');
-    bench.calls(3, 'hold');
-    expect(bench.breaker.report()).toMatchObject({ why: 'service_refuses', probeAtMs: START_MS + 60_000 });
+    bench.calls(19, FAILED);
+    bench.call(OK, { isFirst: false });
+    bench.call(FAILED);
+    expect(bench.state).toBe('open');
   });
 
-  test('at once when logins are refused, and looks again soon, because that costs the service nothing', () => {
+  test('at once when there is no session, even for a repeat', () => {
     const bench = new Bench();
-    bench.call({ do: 'no_session', why: 'credentials_refused' });
+    bench.call(NO_SESSION, { isFirst: false });
     expect(bench.breaker.report()).toMatchObject({ why: 'credentials_refused', probeAtMs: START_MS + 2_000 });
   });
 
-  test('for seconds, not for a minute, when many calls waited for one login that gave no token', () => {
+  test('once for many calls that waited for one login', () => {
     const bench = new Bench();
     const epoch = bench.breaker.begin(START_MS);
-    for (let call = 0; call < 64; call += 1) bench.breaker.end(epoch, toSessionEnd('service_refuses'), null, START_MS);
+    for (let call = 0; call < 64; call += 1)
+      bench.breaker.end(epoch, { key: String(call), isFirst: true }, toSessionEnd('service_refuses'), START_MS);
     expect(bench.breaker.report()).toMatchObject({ why: 'service_refuses', probeAtMs: START_MS + 2_000 });
   });
 
-  test.each([
-    [5_000, 5_000],
-    [500, 2_000],
-    [300_000, 60_000],
-  ])('for as long as the service asks, within bounds: %i ms', (afterMs, openMs) => {
-    const bench = new Bench();
-    bench.calls(19, 'failed');
-    bench.call('failed', afterMs);
-    expect(bench.breaker.report().probeAtMs).toBe(START_MS + openMs);
+  test('not for one login that was not answered: that is a failed call', () => {
+    expect(toSessionEnd('service_down')).toEqual(FAILED);
   });
 });
 
@@ -130,12 +128,12 @@ describe('while open', () => {
   test('is closed by one success, and counts anew', () => {
     const bench = new Bench();
     bench.open();
-    bench.nowMs += 2_000;
-    bench.call('ok');
-    expect(bench.room).toBe(Infinity);
-    bench.calls(19, 'failed');
+    bench.passToProbe();
+    bench.call(OK);
+    expect([bench.room, bench.breaker.why]).toEqual([Infinity, null]);
+    bench.calls(19, FAILED);
     expect(bench.state).toBe('closed');
-    bench.call('failed');
+    bench.call(FAILED);
     expect(bench.breaker.report().probeAtMs).toBe(bench.nowMs + 2_000);
   });
 
@@ -146,8 +144,8 @@ describe('while open', () => {
     for (let n = 0; n < 5; n += 1) {
       const { probeAtMs } = bench.breaker.report();
       spans.push((probeAtMs ?? 0) - bench.nowMs);
-      bench.nowMs = probeAtMs ?? 0;
-      bench.call('failed');
+      bench.passToProbe();
+      bench.call(n % 2 === 0 ? FAILED : REFUSED);
     }
     expect(spans).toEqual([2_000, 4_000, 8_000, 8_000, 8_000]);
     expect(bench.breaker.report().sinceMs).toBe(START_MS);
@@ -156,20 +154,21 @@ describe('while open', () => {
   test('takes no notice of calls that began before', () => {
     const bench = new Bench();
     const early = bench.breaker.begin(bench.nowMs);
+    const call = { key: 'early', isFirst: true };
     bench.open();
-    bench.breaker.end(early, 'ok', null, bench.nowMs);
+    bench.breaker.end(early, call, OK, bench.nowMs);
     expect(bench.state).toBe('open');
-    bench.nowMs += 2_000;
+    bench.passToProbe();
     bench.breaker.begin(bench.nowMs);
-    bench.breaker.end(early, 'ok', null, bench.nowMs);
+    bench.breaker.end(early, call, OK, bench.nowMs);
     expect([bench.state, bench.room]).toEqual(['half_open', 0]);
   });
 
   test('lets another probe out for one that was not sent', () => {
     const bench = new Bench();
     bench.open();
-    bench.nowMs += 2_000;
-    bench.call('void');
+    bench.passToProbe();
+    bench.call(VOID);
     expect(bench.room).toBe(1);
   });
 
@@ -177,8 +176,33 @@ describe('while open', () => {
     const bench = new Bench();
     const early = bench.breaker.begin(bench.nowMs);
     bench.open();
-    bench.nowMs += 2_000;
+    bench.passToProbe();
     const probe = bench.breaker.begin(bench.nowMs);
     expect([early, probe].map((epoch) => bench.breaker.isProbe(epoch))).toEqual([false, true]);
+  });
+});
+
+describe('where no record is left that was not tried yet', () => {
+  test('closes, for nothing could probe, and starts with 2 s again', () => {
+    const bench = new Bench();
+    bench.open();
+    bench.passToProbe();
+    bench.call(FAILED);
+    bench.breaker.closeForWantOfProbes(bench.nowMs);
+    expect([bench.state, bench.breaker.why, bench.room]).toEqual(['closed', null, Infinity]);
+    bench.open();
+    expect(bench.breaker.report().probeAtMs).toBe(bench.nowMs + 2_000);
+  });
+
+  test('waits for the probe that is under way, and changes nothing while it is closed', () => {
+    const bench = new Bench();
+    const { changes } = bench.breaker;
+    bench.breaker.closeForWantOfProbes(bench.nowMs);
+    expect(bench.breaker.changes).toBe(changes);
+    bench.open();
+    bench.passToProbe();
+    bench.breaker.begin(bench.nowMs);
+    bench.breaker.closeForWantOfProbes(bench.nowMs);
+    expect(bench.state).toBe('half_open');
   });
 });

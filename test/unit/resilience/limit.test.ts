@@ -37,22 +37,26 @@ class Bench {
 
 const ANSWER: CallAnswer = { status: 200, afterMs: null };
 
+const OK: CallEnd = { do: 'ok' };
+const FAILED: CallEnd = { do: 'failed', cause: 'service_down' };
+const REFUSED: CallEnd = { do: 'refused', cause: 'service_refuses' };
+
 test.each<[string, LoadSign, CallEnd, Partial<CallAnswer>]>([
-  ['429', 'overload', 'failed', { status: 429 }],
-  ['429 with Retry-After', 'overload', 'failed', { status: 429, afterMs: 1_000 }],
-  ['503 with Retry-After', 'overload', 'failed', { status: 503, afterMs: 1_000 }],
-  ['503 with Retry-After: 0', 'overload', 'failed', { status: 503, afterMs: 0 }],
-  ['503', 'strain', 'failed', { status: 503 }],
-  ['no answer in time', 'strain', 'failed', { status: null, failed: 'timeout' }],
-  ['500', 'none', 'failed', { status: 500 }],
-  ['502 with Retry-After', 'none', 'failed', { status: 502, afterMs: 1_000 }],
-  ['error_msg', 'none', 'failed', {}],
-  ['a connection that broke', 'none', 'failed', { status: null }],
-  ['403', 'none', 'hold', { status: 403 }],
-  ['no session', 'none', { do: 'no_session', why: 'credentials_refused' }, { status: null }],
-  ['nothing sent', 'none', 'void', { status: null }],
-  ['200', 'light', 'ok', {}],
-  ['a refusal of the record', 'light', 'ok', { status: 422 }],
+  ['429', 'overload', FAILED, { status: 429 }],
+  ['429 with Retry-After', 'overload', FAILED, { status: 429, afterMs: 1_000 }],
+  ['503 with Retry-After', 'overload', FAILED, { status: 503, afterMs: 1_000 }],
+  ['503 with Retry-After: 0', 'overload', FAILED, { status: 503, afterMs: 0 }],
+  ['503', 'strain', FAILED, { status: 503 }],
+  ['no answer in time', 'strain', FAILED, { status: null, failed: 'timeout' }],
+  ['500', 'none', FAILED, { status: 500 }],
+  ['502 with Retry-After', 'none', FAILED, { status: 502, afterMs: 1_000 }],
+  ['error_msg', 'none', FAILED, {}],
+  ['a connection that broke', 'none', FAILED, { status: null }],
+  ['403', 'none', FAILED, { status: 403 }],
+  ['no session', 'none', { do: 'no_session', cause: 'credentials_refused' }, { status: null }],
+  ['nothing sent', 'none', { do: 'void' }, { status: null }],
+  ['200', 'light', OK, {}],
+  ['a refusal of the record', 'light', REFUSED, { status: 422 }],
 ])('reads %s as %s', (_name, sign, end, answer) => {
   expect(toLoadSign(end, { ...ANSWER, ...answer })).toBe(sign);
 });

@@ -23,10 +23,11 @@ describe('does not recognise', () => {
   test.each([
     ['frg_trans_id', undefined],
     ['frg_trans_id', ''],
-    ['frg_trans_id', 7],
+    ['frg_trans_id', 7.5],
     ['trans_id', undefined],
     ['trans_id', ''],
-    ['trans_id', 12345],
+    ['trans_id', Number.MAX_SAFE_INTEGER + 1],
+    ['trans_id', true],
     ['trans_id', null],
     ['trans_id', 'half \ud83d'],
     ['decision', undefined],
@@ -65,6 +66,20 @@ test('reads the time of the review to the microsecond and keeps it as it came', 
     },
   });
 });
+
+test('reads ids that are whole numbers as their digits, as a payment and an update do', () => {
+  expect(read({ trans_id: 12345, frg_trans_id: 7 })).toMatchObject({
+    do: 'review',
+    review: { transactionId: '12345', fraudTransactionId: '7' },
+  });
+});
+
+test.each(['2025-12-31T23:59:60Z', '2025-12-31T23:59:59.99999999999Z'])(
+  'reads %s as a time of a review',
+  (reviewedAt) => {
+    expect(read({ reviewed_at: reviewedAt })).toMatchObject({ do: 'review', review: { reviewedAt } });
+  },
+);
 
 test('takes fields it does not know', () => {
   expect(read({ reviewer: 'r', risk: { deep: [1] } })).toMatchObject({ do: 'review' });

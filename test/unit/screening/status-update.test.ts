@@ -9,8 +9,16 @@ import {
   type WireUpdate,
 } from '../../../src/screening/status-update.ts';
 
-const RULES: UpdateRules = { chargebackProtection: false, cardMethods: [], reasonCodes: null, exemptionAsArray: false };
+const RULES: UpdateRules = {
+  chargebackProtection: false,
+  cardMethods: [],
+  unknownMethod: 'card',
+  declineReasonRequired: 'always',
+  reasonCodes: null,
+  exemptionAsArray: false,
+};
 const PROTECTED: UpdateRules = { ...RULES, chargebackProtection: true, cardMethods: ['card', 'credit_card'] };
+const SEND_UNKNOWN: UpdateRules = { ...PROTECTED, unknownMethod: 'send' };
 const SCORED: ScoringCall = { httpStatus: 200, latencyMs: 41.6, paymentMethod: 'card' };
 const TS = '2026-03-01T09:30:00Z';
 const STATUSES = [
@@ -54,7 +62,7 @@ function scoredBy(paymentMethod: string | null): ScoringCall {
 /** Whether the score's method is needed to decide, or the refusal. */
 function draft(fields: Record<string, unknown>, rules: UpdateRules): boolean | string {
   const read = draftUpdate(event({ acq_ref_id: undefined, ...fields }), rules);
-  return read.do === 'draft' ? read.needsMethod : read.letter.reason;
+  return read.do === 'draft' ? read.missingIfCard !== null : read.letter.reason;
 }
 
 function declined(fields: Record<string, unknown>, rules: UpdateRules): WireUpdate {
@@ -107,6 +115,16 @@ describe('approved without acq_ref_id', () => {
     ['any method where no card methods are listed', all, 'wallet', scoredBy('wallet'), 'refused'],
     ['a card without protection', RULES, 'card', scoredBy('card'), 'sent'],
     ['unknown without protection', RULES, null, null, 'sent'],
+    ['unknown, which is to be sent', SEND_UNKNOWN, null, null, 'sent'],
+    [
+      'unknown, which is to be sent, also where this process remembers a card',
+      SEND_UNKNOWN,
+      null,
+      scoredBy('card'),
+      'sent',
+    ],
+    ['unknown, which is to be sent, no card methods listed', { ...SEND_UNKNOWN, cardMethods: [] }, null, null, 'sent'],
+    ['a card by the event, where unknown is to be sent', SEND_UNKNOWN, 'card', null, 'refused'],
   ])('%s', (_, rules, method, scored, end) => {
     const update = wire({ ...missing, pmt_method: method }, rules, scored);
     expect(reason(update)).toBe(end === 'refused' ? 'acq_ref_id_missing' : null);
@@ -126,6 +144,54 @@ describe('approved without acq_ref_id', () => {
     expect(sent(update)).toMatchObject({ status });
     expect(notes(update)).toEqual([]);
   });
+});
+
+describe('declined without a reason', () => {
+  const never: UpdateRules = { ...RULES, declineReasonRequired: 'never' };
+  const ofCards: UpdateRules = { ...RULES, declineReasonRequired: 'card', cardMethods: ['card'] };
+  test.each<[string, UpdateRules, string | null, ScoringCall | null, 'refused' | 'sent']>([
+    ['always needed: a wallet', RULES, 'wallet', null, 'refused'],
+    ['never needed: a card', never, 'card', null, 'sent'],
+    ['needed of cards: a card', ofCards, 'card', null, 'refused'],
+    ['needed of cards: a wallet', ofCards, 'wallet', scoredBy('card'), 'sent'],
+    ['needed of cards: a card by the score', ofCards, null, scoredBy('card'), 'refused'],
+    ['needed of cards: a wallet by the score', ofCards, null, scoredBy('wallet'), 'sent'],
+    ['needed of cards: unknown', ofCards, null, null, 'refused'],
+    ['needed of cards, none listed: a wallet', { ...ofCards, cardMethods: [] }, 'wallet', null, 'refused'],
+    ['needed of cards: unknown, which is to be sent', { ...ofCards, unknownMethod: 'send' }, null, null, 'sent'],
+  ])('%s', (_, rules, method, scored, end) => {
+    const update = wire({ status: 'declined', pmt_method: method }, rules, scored);
+    expect(reason(update)).toBe(end === 'refused' ? 'decline_reason_missing' : null);
+    expect(notes(update)).toEqual(end === 'refused' ? null : ['declined_without_reason']);
+  });
+
+  test('counts a reason that cannot be read as left out', () => {
+    const update = wire({ status: 'declined', issuer_reason_code: {} }, never);
+    expect([sent(update), dropped(update)]).toEqual([
+      { status: 'declined', ts: TS, acq_ref_id: 'arn-1' },
+      ['issuer_reason_code'],
+    ]);
+  });
+
+  test('goes out with its reason where none is needed', () => {
+    expect(sent(wire({ status: 'declined', issuer_reason_code: '05' }, never))).toMatchObject({
+      issuer_reason_code: '05',
+    });
+  });
+});
+
+test.each<Partial<UpdateRules>>([
+  { chargebackProtection: true },
+  { declineReasonRequired: 'card' },
+  { chargebackProtection: true, declineReasonRequired: 'card' },
+])('an update is the same whatever this process remembers, where unknown methods are sent: %j', (change) => {
+  const rules: UpdateRules = { ...RULES, cardMethods: ['card'], unknownMethod: 'send', ...change };
+  for (const status of STATUSES)
+    for (const method of [null, 'card', 'wallet']) {
+      const fields = { status, pmt_method: method, acq_ref_id: undefined };
+      const ends = [null, scoredBy('card'), scoredBy('wallet')].map((scored) => reason(wire(fields, rules, scored)));
+      expect(new Set(ends).size, `${status} ${String(method)}`).toBe(1);
+    }
 });
 
 describe('the reasons of the issuer', () => {
@@ -263,6 +329,8 @@ describe('the time of the status', () => {
     ['2026-03-01T09:30:00.999Z', TS],
     ['2026-03-01T11:30:00+02:00', TS],
     ['2026-03-01T02:00:00.5-07:30', TS],
+    ['2026-03-01T09:29:60Z', TS],
+    ['2026-03-01T09:30:00.12345678901234567890Z', TS],
   ])('%s goes out to the second, in UTC', (ts, expected) => {
     expect(sent(wire({ ts }))).toHaveProperty('ts', expected);
   });

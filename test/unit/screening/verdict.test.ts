@@ -1,89 +1,71 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeScoring, judgeSync, type ScoringAnswer } from '../../../src/screening/verdict.ts';
+import { isAccessFailure, judgeScoring, judgeSync } from '../../../src/screening/verdict.ts';
 
-const answer = (changes: Partial<ScoringAnswer>): ScoringAnswer => ({
-  status: 200,
-  retryAfterMs: null,
-  errorMessage: null,
-  isObject: true,
-  afterAmbiguous: false,
-  ...changes,
-});
+const ANSWER = { status: 200, errorMessage: null, isObject: true };
 
 const anyAnswer = fc.record({
   status: fc.integer({ min: 100, max: 999 }),
-  retryAfterMs: fc.option(fc.integer({ min: 0, max: 300_000 })),
   errorMessage: fc.option(fc.string({ minLength: 1 })),
   isObject: fc.boolean(),
-  afterAmbiguous: fc.boolean(),
 });
 
 describe('scoring', () => {
-  test.each([400, 413, 422])('refuses the record at %i', (status) => {
-    expect(judgeScoring(answer({ status }))).toEqual({ do: 'refuse', why: `status_${status}` });
+  test.each([200, 201, 202, 299])('takes a %i with an object for the score', (status) => {
+    expect(judgeScoring({ ...ANSWER, status })).toEqual({ do: 'done' });
   });
 
-  test.each([400, 409, 422])(
-    'does not blame the data for a %i after an attempt that may have been carried out',
+  test.each([200, 204])('takes a %i without an object for an answer that cannot be used', (status) => {
+    expect(judgeScoring({ ...ANSWER, status, isObject: false })).toEqual({ do: 'open', why: 'unusable_answer' });
+  });
+
+  test('takes an error_msg for a failure, whatever the status says', () => {
+    expect(judgeScoring({ ...ANSWER, errorMessage: 'broken' })).toEqual({ do: 'open', why: 'error_msg' });
+  });
+
+  test.each([400, 409, 413, 422])('takes %i for a refusal of the record', (status) => {
+    expect(judgeScoring({ ...ANSWER, status })).toEqual({ do: 'refused', why: `status_${status}` });
+  });
+
+  test('takes 429 for nothing that the record has done', () => {
+    expect(judgeScoring({ ...ANSWER, status: 429 })).toEqual({ do: 'rate_limited', why: 'status_429' });
+  });
+
+  test.each([301, 302, 307, 401, 403, 404, 408, 418, 425, 500, 502, 503, 504, 599])(
+    'leaves it open whether a %i is for the record or for everybody',
     (status) => {
-      const verdict = judgeScoring(answer({ status, afterAmbiguous: true }));
-      expect(verdict).toEqual({ do: 'refuse', why: 'ambiguous_then_refused' });
+      expect(judgeScoring({ ...ANSWER, status })).toEqual({ do: 'open', why: `status_${status}` });
     },
   );
 
-  test.each([201, 204, 301, 302, 307, 401, 403, 404, 405, 409, 418])('holds at %i', (status) => {
-    expect(judgeScoring(answer({ status }))).toEqual({ do: 'hold', why: `status_${status}` });
-  });
-
-  test.each([408, 425, 429, 501, 502, 503, 504, 599])('retries at %i, which says nothing of the record', (status) => {
-    const verdict = judgeScoring(answer({ status, retryAfterMs: 7_000 }));
-    expect(verdict).toEqual({ do: 'retry', afterMs: 7_000, why: `status_${status}`, counts: null });
-  });
-
-  test('counts a 500 and an error_msg against the record', () => {
-    expect(judgeScoring(answer({ status: 500 }))).toMatchObject({ do: 'retry', counts: 'status_500' });
-    expect(judgeScoring(answer({ errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: 'error_msg' });
-  });
-
-  test('holds when a 200 has no object', () => {
-    expect(judgeScoring(answer({ isObject: false }))).toEqual({ do: 'hold', why: 'no_object' });
-  });
-
-  test('is done exactly for a 200 with an object and without error_msg', () => {
+  test('is done exactly for a 2xx with an object and without error_msg', () => {
     fc.assert(
       fc.property(anyAnswer, (any) => {
-        const isDone = any.status === 200 && any.isObject && any.errorMessage === null;
+        const isSuccess = any.status >= 200 && any.status < 300;
+        const isDone = isSuccess && any.isObject && any.errorMessage === null;
         expect(judgeScoring(any).do === 'done').toBe(isDone);
-      }),
-    );
-  });
-
-  test('refuses a record for nothing but 400, 409, 413 and 422', () => {
-    fc.assert(
-      fc.property(anyAnswer, (any) => {
-        expect(judgeScoring(any).do !== 'refuse' || [400, 409, 413, 422].includes(any.status)).toBe(true);
       }),
     );
   });
 });
 
 describe('sync', () => {
-  test.each([400, 413, 422])('refuses at %i', (status) => {
-    expect(judgeSync(answer({ status }))).toEqual({ do: 'refuse', why: `status_${status}` });
-  });
-
   test.each([200, 201, 202, 204])('takes %i as acceptance, and as a failure with error_msg', (status) => {
-    expect(judgeSync(answer({ status }))).toEqual({ do: 'done' });
-    expect(judgeSync(answer({ status, errorMessage: 'broken' }))).toMatchObject({ do: 'retry', counts: 'error_msg' });
+    expect(judgeSync({ status, errorMessage: null })).toEqual({ do: 'done' });
+    expect(judgeSync({ status, errorMessage: 'broken' })).toEqual({ do: 'open', why: 'error_msg' });
   });
 
   test('agrees with scoring on every failure', () => {
     fc.assert(
       fc.property(anyAnswer, (any) => {
         fc.pre(any.status < 200 || any.status >= 300);
-        expect(judgeSync(any)).toEqual(judgeScoring({ ...any, afterAmbiguous: false }));
+        expect(judgeSync(any)).toEqual(judgeScoring(any));
       }),
     );
   });
+});
+
+test('3xx and 4xx are more likely our access than the health of the service, but not 408, 425 and 429', () => {
+  const statuses = [200, 299, 300, 301, 400, 403, 408, 409, 425, 429, 499, 500, 503];
+  expect(statuses.filter(isAccessFailure)).toEqual([300, 301, 400, 403, 409, 499]);
 });

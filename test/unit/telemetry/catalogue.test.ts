@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type EventName } from '../../../src/kernel/emit.ts';
+import { LETTERS, SKIPS } from '../../../src/kernel/outcome.ts';
 import { METRICS } from '../../../src/telemetry/catalogue.ts';
 import { EVENT_METRICS } from '../../../src/telemetry/event-metrics.ts';
 import { EVENTS } from '../../../src/telemetry/events.ts';
@@ -46,7 +47,8 @@ test('every event with a counter says what its rise means, and no other does', (
 test('what a rise means names only metrics that exist', () => {
   const names = new Set(METRICS.flatMap(({ name }) => [name, bare(name)]));
   const labels = new Set(METRICS.flatMap((metric) => metric.labels));
-  const codes = new Set(Object.values(LABEL_VALUES).flatMap((values) => ('like' in values ? [] : values)));
+  const listed = Object.values(LABEL_VALUES).flatMap((values) => ('like' in values ? [] : values));
+  const codes = new Set([...listed, ...Object.keys(LETTERS), ...Object.keys(SKIPS)]);
   /** Fields of score records and log lines, and settings of topics. */
   const others = new Set(['validation_errors', 'possibly_scored_before', 'error_msg', ...Object.keys(EVENTS)]);
   const unknown = METRICS.flatMap(({ name, means, rise }) =>
@@ -69,14 +71,16 @@ test('no free text and no identifier is a label of an event', () => {
 
 describe('isAllowed', () => {
   test('refuses a value that nobody has named, and a label that nobody knows', () => {
-    expect(isAllowed('records_total', 'reason', 'cust-4711')).toBe(false);
+    for (const reason of ['cust-4711', 'status_4000', 'status_<code>', 'status_400 '])
+      expect(isAllowed('records_total', 'reason', reason)).toBe(false);
     expect(isAllowed('records_total', 'trans_id', '1')).toBe(false);
     expect(isAllowed('http_client_request_duration_seconds', 'server_address', 'user:secret@host/')).toBe(false);
     expect(isAllowed('http_client_request_duration_seconds', 'url_template', '/x?token=1')).toBe(false);
   });
 
   test('takes what the tables hold, by the metric where it matters', () => {
-    expect(isAllowed('records_total', 'reason', 'status_400')).toBe(true);
+    for (const reason of ['', 'status_400', 'status_599', 'error_msg', 'already_scored'])
+      expect(isAllowed('records_total', 'reason', reason)).toBe(true);
     expect(isAllowed('login_total', 'result', 'refused')).toBe(true);
     expect(isAllowed('login_total', 'result', 'published')).toBe(false);
     expect(isAllowed('webhook_seconds', 'result', 'published')).toBe(true);

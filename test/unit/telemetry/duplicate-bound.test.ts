@@ -16,6 +16,6 @@ test('is what is in flight, what is answered and not written, and what is not co
 });
 
 test('counts no record that only waits or is only read', () => {
-  const waits = [{ cause: 'service_down', records: 40, sinceMs: 0, error: '' }] as const;
+  const waits = [{ cause: 'service_down', records: 40, sinceMs: 0, error: '', position: null }] as const;
   expect(duplicateBounds(engineStatus({ flow: { buffered: 100, waits } }), 1000)).toMatchObject([{ records: 0 }]);
 });

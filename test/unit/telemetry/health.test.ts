@@ -64,6 +64,62 @@ describe('Health', () => {
     expect(made.readyOf('scoring')).toBe(true);
   });
 
+  test.each(['record_failing', 'dead_letter_guard'] as const)(
+    'a flow stays ready while only some records wait (%s), and the report says that they are some',
+    (cause) => {
+      const { made } = health(['scoring'], () => engineStatus());
+      made.emit('ready', ready);
+      made.emit('partitions_assigned', joined);
+      const position = 'payments.created:3:41';
+      made.emit('hold_started', { cause, scope: 'scoring', error: 'status_403', position });
+      expect(made.readyOf('scoring')).toBe(true);
+      expect(made.status().holds).toMatchObject([{ cause, partial: true, position }]);
+      made.emit('hold_started', { ...down, scope: 'scoring breaker' });
+      expect(made.readyOf('scoring')).toBe(false);
+      expect(made.status().holds[1]).toMatchObject({ partial: false, position: null });
+    },
+  );
+
+  test.each([
+    ['kafka', [false, false, false]],
+    ['registry', [false, false, true]],
+    ['service_down', [false, false, true]],
+  ] as const)('no flow that needs it is ready while %s answers no probe', (cause, readyOf) => {
+    const { made } = health();
+    made.emit('ready', ready);
+    made.emit('partitions_assigned', joined);
+    made.emit('hold_started', { cause, scope: 'probe', error: 'timeout' });
+    expect(['scoring', 'sync', 'reviews'].map((flow) => made.readyOf(flow))).toEqual(readyOf);
+    expect([made.ready(), made.live()]).toEqual([true, true]);
+    made.emit('hold_ended', { cause, scope: 'probe', afterMs: 5 });
+    expect(['scoring', 'sync', 'reviews'].map((flow) => made.readyOf(flow))).toEqual([true, true, true]);
+  });
+
+  test('counts webhooks by what became of them, and nothing of them where none are taken', () => {
+    const { made } = health();
+    made.emit('ready', ready);
+    const results = [
+      'published',
+      'published',
+      'duplicate',
+      'parked',
+      'unavailable',
+      'bad_signature',
+      'bad_signature',
+    ] as const;
+    for (const result of results) made.emit('webhook', { result, status: 0, afterMs: 1 });
+    expect(made.status().reviews).toEqual({
+      ready: true,
+      accepted: 4,
+      published: 2,
+      duplicate: 1,
+      parked: 1,
+      unavailable: 1,
+      refused: { bad_signature: 2 },
+    });
+    expect(health(['scoring']).made.status().reviews).toBeNull();
+  });
+
   test('a flow is not ready while its engine joins', () => {
     const { made } = health(['scoring'], () => engineStatus({ phase: 'joining' }));
     made.emit('ready', ready);
@@ -111,7 +167,10 @@ describe('Health', () => {
   test('reports in plain JSON: offsets as texts, waits with their age', () => {
     const big = 2n ** 60n;
     const status = engineStatus({
-      flow: { heldLanes: 9, waits: [{ cause: 'registry', records: 4, sinceMs: 200, error: 'timeout' }] },
+      flow: {
+        heldLanes: 9,
+        waits: [{ cause: 'registry', records: 4, sinceMs: 200, error: 'timeout', position: null }],
+      },
       partition: { next: big, committable: big - 2n, committed: big - 3n, highWatermark: big, oldestUnfinishedMs: 0 },
     });
     const { made, clock } = health(['scoring'], () => status);

@@ -56,6 +56,17 @@ describe('createLog', () => {
     expect(read().map((line) => line['repeats'])).toEqual([undefined, 5, undefined]);
   });
 
+  test('keeps warnings that are not counted apart by their texts', () => {
+    const { emit, read } = logged();
+    emit('webhooks_failed', { result: 'bad_signature', webhooks: 3 });
+    emit('webhooks_failed', { result: 'too_slow', webhooks: 1 });
+    emit('webhooks_failed', { result: 'too_slow', webhooks: 2 });
+    expect(read().map(({ result, webhooks }) => [result, webhooks])).toEqual([
+      ['bad_signature', 3],
+      ['too_slow', 1],
+    ]);
+  });
+
   test('keeps warnings with other labels, and everything that is no warning', () => {
     const { emit, lines } = logged();
     emit('writer_retry', failed);

@@ -38,10 +38,10 @@ const gate: GateReport = {
   scope: 'scoring',
   breaker: { state: 'closed', why: null, sinceMs: 0, probeAtMs: null },
   breakerChanges: 0,
-  floodgate: { state: 'letting', why: null, sinceMs: 0, probeAtMs: null },
+  guard: { state: 'permitting', sinceMs: 0, untilMs: null, budget: 40 },
   pausedUntilMs: null,
   limit: 64,
-  calls: { ok: 0, failed: 0, hold: 0, no_session: 0, void: 0 },
+  calls: { ok: 0, refused: 0, failed: 0, no_session: 0, void: 0 },
 };
 
 describe('metrics of the engine', () => {

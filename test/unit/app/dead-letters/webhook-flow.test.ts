@@ -59,7 +59,9 @@ function rig(outcome: WriteOutcome = { do: 'written', partition: 0, offset: 0n }
     if (reading.do !== 'item') throw new Error(`no item: ${JSON.stringify(reading)}`);
     expect(flow.lane(reading.item)).toBe('pay-0001');
     const tenure = { epoch: 1, phase: 'owned' } as const;
-    return await flow.run({ record: letter, item: reading.item, attempt: 1, carry: undefined, tenure });
+    const { item } = reading;
+    const lane = flow.lane(item);
+    return await flow.run({ record: letter, item, attempt: 1, carry: undefined, tenure, lane, ordinal: 0 });
   };
   return { flow, left, written, encoded, run };
 }

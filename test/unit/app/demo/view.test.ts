@@ -16,6 +16,8 @@ const hold = (scope: string, ageMs: number): Moment['holds'][number] => ({
   cause: 'service_down',
   records: 3,
   error: null,
+  position: null,
+  partial: false,
   ageMs,
   ...HOLDS.service_down,
 });
@@ -49,7 +51,6 @@ describe('the picture of a demo', () => {
   });
 
   test('names each cause of a hold once, with the longest age and who waits, and the state of breakers', () => {
-    const closed = { state: 'letting', why: null, forMs: 1, probeInMs: null } as const;
     const text = textOf(
       {
         holds: [hold('sync', 2_000), hold('scoring', 61_000)],
@@ -57,7 +58,7 @@ describe('the picture of a demo', () => {
           {
             flow: 'scoring',
             breaker: { state: 'half_open', why: 'service_down', forMs: 1, probeInMs: 2_000 },
-            floodgate: { ...closed, state: 'holding' },
+            deadLetterGuard: { state: 'blocking', forMs: 1, permitsInMs: 299_999, budget: 0 },
             pausedForMs: null,
             concurrencyLimit: null,
           },
@@ -67,7 +68,7 @@ describe('the picture of a demo', () => {
       { columns: 110, rows: 30 },
     );
     expect(text).toContain('service_down for 1 min 1 s (scoring, sync)');
-    expect(text).toContain('breaker half open, probe in 2 s, floodgate holds');
+    expect(text).toContain('breaker half open, probe in 2 s, dead letters blocked');
     expect(text).toContain('answers 503 for 4 s more');
   });
 

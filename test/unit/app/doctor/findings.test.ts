@@ -46,6 +46,7 @@ const CLUSTER: ClusterSeen = {
     topicOf('payments.created', 'read'),
     topicOf('payments.created.dlq', 'letters'),
     topicOf('fraud.scores', 'written'),
+    topicOf('fraud.reviews', 'written'),
     topicOf('payments.authorized', 'read'),
   ],
   starts: [{ topic: 'payments.created', committed: true, undecided: 0n }],
@@ -55,7 +56,7 @@ const CLUSTER: ClusterSeen = {
 /** All is well; a test breaks one thing. */
 const WELL: Seen = {
   kafka: { bootstrap: [{ address: 'localhost:9092', error: null }], cluster: CLUSTER },
-  registry: [{ subject: 'fraud.scores-value', standing: 'registered' }],
+  registry: [{ subject: 'fraud.scores-value', standing: 'registered', level: 'BACKWARD' }],
   service: { status: 200, hasToken: true, aheadMs: 400 },
   ports: [{ option: 'WEBHOOK_PORT', host: '0.0.0.0', port: 8080, error: null }],
   connectorRuns: false,
@@ -163,6 +164,12 @@ test.each<[string, Partial<Seen>, string, string]>([
     'cleanup.policy=delete',
   ],
   [
+    'reviews that are compacted',
+    changed('fraud.reviews', { cleanupPolicy: 'compact' }),
+    'topic fraud.reviews is compacted: a late delivery of an older review removes the newest decision',
+    'cleanup.policy=delete',
+  ],
+  [
     'a group that would wait to be told where to begin',
     cluster({ starts: [{ topic: 'payments.created', committed: false, undecided: 5000n }] }),
     '5000 records are there',
@@ -171,19 +178,19 @@ test.each<[string, Partial<Seen>, string, string]>([
   ['a registry that is away', { registry: { failed: 'timeout' } }, 'does not answer: timeout', 'SCHEMA_REGISTRY_URL'],
   [
     'a schema that is not registered',
-    { registry: [{ subject: 'fraud.scores-value', standing: 'new' }] },
+    { registry: [{ subject: 'fraud.scores-value', standing: 'new', level: 'NONE' }] },
     'schema of fraud.scores-value: nothing',
     'npx fraud-connector schemas register',
   ],
   [
     'an older schema',
-    { registry: [{ subject: 'fraud.scores-value', standing: 'older' }] },
+    { registry: [{ subject: 'fraud.scores-value', standing: 'older', level: null }] },
     'an older one is registered',
     'npx fraud-connector schemas register',
   ],
   [
     'a schema that does not fit',
-    { registry: [{ subject: 'fraud.scores-value', standing: 'refused' }] },
+    { registry: [{ subject: 'fraud.scores-value', standing: 'refused', level: 'FULL' }] },
     'does not go with ours',
     'docs/schemas.md',
   ],
@@ -242,6 +249,21 @@ describe('warns, and does not fail, where', () => {
     ['a topic that others write is not safe', changed('payments.created', { minInsync: 1 }), 'payments.created'],
     ['letters are too large', changed('payments.created.dlq', { maxMessageBytes: 1000 }), 'takes 1000 bytes'],
     ['letters do not stay long', changed('payments.created.dlq', { retentionMs: 3_600_000 }), 'for 1 h'],
+    [
+      'scores are compacted',
+      changed('fraud.scores', { cleanupPolicy: 'compact,delete' }),
+      'topic fraud.scores is compacted: a later record with a failure removes the decision before it',
+    ],
+    [
+      'a subject takes whatever is registered',
+      { registry: [{ subject: 'fraud.scores-value', standing: 'registered', level: 'NONE' }] },
+      'subject fraud.scores-value: compatibility NONE',
+    ],
+    [
+      'a subject takes what cannot read older records',
+      { registry: [{ subject: 'fraud.scores-value', standing: 'registered', level: 'FORWARD_TRANSITIVE' }] },
+      'compatibility FORWARD_TRANSITIVE',
+    ],
     ['commits hold little', cluster({ offsetMetadataMaxBytes: 1024 }), '1024 bytes with a commit'],
     ['the clock is out a little', { service: { status: 200, hasToken: true, aheadMs: 60_000 } }, '60 s behind'],
   ])('%s', (_, seen, text) => {
@@ -249,6 +271,13 @@ describe('warns, and does not fail, where', () => {
     expect(found.map(({ state }) => state)).toEqual(['warning']);
     expect(found[0]?.text).toContain(text);
   });
+
+  test.each(['BACKWARD', 'BACKWARD_TRANSITIVE', 'FULL', 'FULL_TRANSITIVE', null] as const)(
+    'but not of the compatibility level %s',
+    (level) => {
+      expect(bad({ registry: [{ subject: 'fraud.scores-value', standing: 'registered', level }] })).toEqual([]);
+    },
+  );
 
   test('the operations port can be reached from elsewhere', () => {
     const found = bad({}, configOf({ OPS_HOST: '0.0.0.0' }));

@@ -9,10 +9,13 @@ const hold = (cause: HoldReport['cause'], ageMs: number): HoldReport => ({
   records: null,
   ageMs,
   error: null,
+  position: null,
+  partial: false,
   means: '',
   mend: '',
 });
-const holds = [hold('floodgate', 2000), hold('kafka', 90_000)];
+const holds = [hold('start_position', 2000), hold('kafka', 90_000)];
+const partial: HoldReport = { ...hold('record_failing', 61_000), partial: true };
 const [gate] = healthReport().gates;
 const [partition] = healthReport().partitions;
 const paused = gate === undefined ? [] : [{ ...gate, pausedForMs: 500 }];
@@ -22,6 +25,10 @@ test.each<[string, Partial<HealthReport>, string, string]>([
   ['failed, whatever else', { live: false, phase: 'failed', holds }, 'ill', 'failed'],
   ['stopping, before what it holds', { phase: 'stopping', holds }, 'wait', 'stopping'],
   ['held, also while it starts', { phase: 'starting', ready: false, holds }, 'ill', 'held'],
+  ['held by more than a single record', { holds: [partial, ...holds] }, 'ill', 'held'],
+  ['held for single records alone', { holds: [partial] }, 'wait', 'some wait'],
+  ['starting, though a record fails', { phase: 'starting', ready: false, holds: [partial] }, 'wait', 'starting'],
+  ['kept back, though a record fails', { gates: paused, holds: [partial] }, 'wait', 'kept back'],
   ['starting', { phase: 'starting', ready: false }, 'wait', 'starting'],
   ['joining', { engine: 'joining' }, 'wait', 'joining'],
   ['not joined yet', { ready: false }, 'wait', 'joining'],
@@ -36,6 +43,12 @@ test.each<[string, Partial<HealthReport>, string, string]>([
 test('names the oldest hold, and how many others there are', () => {
   expect(headlineOf(healthReport({ holds })).says).toBe(
     'kafka for 90.0 s: scoring, and 1 other cause. Nothing is lost meanwhile.',
+  );
+});
+
+test('says of single records that wait that all others go on', () => {
+  expect(headlineOf(healthReport({ holds: [partial] })).says).toBe(
+    'record_failing for 61.0 s: scoring. Other records go on; nothing is lost meanwhile.',
   );
 });
 

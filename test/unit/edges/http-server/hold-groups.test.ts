@@ -7,13 +7,15 @@ const hold = (
   scope: string,
   cause: HoldReport['cause'],
   ageMs: number,
-  { records = null, error = null }: Partial<HoldReport> = {},
+  { records = null, error = null, position = null, partial = false }: Partial<HoldReport> = {},
 ): HoldReport => ({
   scope,
   cause,
   records,
   ageMs,
   error,
+  position,
+  partial,
   means: `${cause} means`,
   mend: `mend ${cause}`,
 });
@@ -34,13 +36,15 @@ test('is nothing where nothing holds', () => {
 
 test('names a flow and its gate once, with the longer wait and its records', () => {
   const flows = [
-    flow('scoring', [hold('scoring', 'service_down', 61_000, { records: 635, error: 'timeout' })]),
+    flow('scoring', [
+      hold('scoring', 'service_down', 61_000, { records: 635, error: 'timeout', position: 'payments.created:1:7' }),
+    ]),
     flow('sync'),
   ];
   const holds = [
-    hold('scoring breaker', 'service_down', 57_000, { error: 'status_503' }),
+    hold('scoring breaker', 'service_down', 57_000, { error: 'status_503', position: 'payments.created:1:2' }),
     hold('sync', 'service_down', 58_000),
-    hold('sync breaker', 'service_down', 57_500, { error: 'connect' }),
+    hold('sync breaker', 'service_down', 57_500, { error: 'connect', position: 'payments.authorized:0:9' }),
     hold('scoring', 'service_down', 59_000),
   ];
   expect(holdGroups(healthReport({ flows, holds }))).toEqual([
@@ -49,9 +53,10 @@ test('names a flow and its gate once, with the longer wait and its records', () 
       means: 'service_down means',
       mend: 'mend service_down',
       ageMs: 59_000,
+      partial: false,
       waiting: [
-        { scope: 'scoring', ageMs: 59_000, records: 635, error: 'timeout' },
-        { scope: 'sync', ageMs: 58_000, records: null, error: 'connect' },
+        { scope: 'scoring', ageMs: 59_000, records: 635, error: 'timeout', position: 'payments.created:1:7' },
+        { scope: 'sync', ageMs: 58_000, records: null, error: 'connect', position: 'payments.authorized:0:9' },
       ],
     },
   ]);

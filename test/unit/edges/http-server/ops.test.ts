@@ -6,11 +6,11 @@ import { healthReport } from '../../../support/health-report.ts';
 import { exchange } from '../../../support/raw-http.ts';
 
 let server: HttpServer;
-let state: { live: boolean; ready: boolean; scoring: boolean | null; sync: boolean | null };
+let state: { live: boolean; ready: boolean; scoring: boolean | null; sync: boolean | null; reviews: boolean | null };
 let metrics: () => Promise<string>;
 
 beforeEach(async () => {
-  state = { live: true, ready: true, scoring: true, sync: null };
+  state = { live: true, ready: true, scoring: true, sync: null, reviews: null };
   metrics = async () => await Promise.resolve('# HELP x y\nx 1\n');
   const source: OpsSource = {
     live: () => state.live,
@@ -36,7 +36,7 @@ async function get(
 }
 
 describe('refuses', () => {
-  test.each(['/', '/nothing', '/livez/', '/readyz/reviews', '/metrics/../x', '/%zz'])('the path %s', async (path) => {
+  test.each(['/', '/nothing', '/livez/', '/readyz/other', '/metrics/../x', '/%zz'])('the path %s', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 
@@ -73,6 +73,11 @@ test('tells it of each flow, and that one is not here', async () => {
   state.sync = true;
   expect((await get('/readyz/scoring')).status).toBe(503);
   expect((await get('/readyz/sync?x=1')).status).toBe(200);
+  expect((await get('/readyz/reviews')).status).toBe(404);
+  state.reviews = true;
+  expect((await get('/readyz/reviews')).status).toBe(200);
+  state.reviews = false;
+  expect((await get('/readyz/reviews')).status).toBe(503);
 });
 
 test('serves the status as JSON to programs', async () => {

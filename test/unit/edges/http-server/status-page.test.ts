@@ -9,6 +9,8 @@ const hold: HoldReport = {
   records: null,
   ageMs: 61_000,
   error: null,
+  position: null,
+  partial: false,
   means: 'It does not answer.',
   mend: 'Look at it.',
 };
@@ -56,10 +58,35 @@ describe('shows', () => {
     expect(statusPage(healthReport({ holds: [{ ...hold, error }] }))).toContain(`scoring for 61.0 s: ${error}<`);
   });
 
+  test('at which position a record failed last', () => {
+    const position = 'payments.created:3:41';
+    const page = statusPage(healthReport({ holds: [{ ...hold, position, error: 'status_403' }] }));
+    expect(page).toContain(`scoring for 61.0 s: status_403 at ${position}<`);
+  });
+
   test('what a kill would do a second time', () => {
     expect(statusPage(healthReport())).toMatch(
       /killed now.*<td>scoring<\/td><td>7<\/td><td>3<\/td><td>0<\/td><td>4<\/td>/s,
     );
+  });
+
+  test('webhooks that were taken, and those that were not with their reasons, where webhooks come', () => {
+    const reviews = {
+      ready: false,
+      accepted: 9,
+      published: 6,
+      duplicate: 2,
+      parked: 1,
+      unavailable: 4,
+      refused: { bad_signature: 3, too_slow: 1200 },
+    };
+    const page = statusPage(healthReport({ reviews }));
+    expect(page).toContain('Webhooks since the start');
+    expect(page).toMatch(
+      /reviews<\/td><td class="tone ill">no<\/td><td>9<\/td><td>6<\/td><td>2<\/td><td>1<\/td><td class="tone wait">4<\/td>/,
+    );
+    expect(page).toMatch(/bad_signature 3, too_slow 1.200/);
+    expect(statusPage(healthReport())).not.toContain('Webhooks since');
   });
 
   test('letters with their reasons', () => {
@@ -80,6 +107,12 @@ describe('shows', () => {
     const many = statusPage(healthReport({ partitions: partitions(25) }));
     expect(many).toContain('<summary>25 partitions</summary>');
     expect(many).toContain('<td>payments.created</td><td>25</td><td>200</td>');
+  });
+
+  test('why a partition is not read', () => {
+    const [one] = partitions(1);
+    const paused = Object.assign({}, one, { paused: true, pauses: ['dead_letters', 'span_full'] });
+    expect(statusPage(healthReport({ partitions: [paused] }))).toContain('>no: dead_letters, span_full</td>');
   });
 
   test('a process without flows, partitions and gates as a whole page', () => {

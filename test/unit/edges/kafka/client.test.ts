@@ -1,6 +1,5 @@
 import { logLevel } from 'kafkajs';
 import { describe, expect, test } from 'vitest';
-import { ZSTD } from '../../../../src/edges/kafka/codecs.ts';
 import { causeCode, kafkaErrorName } from '../../../../src/edges/kafka/errors.ts';
 import { createLogSink } from '../../../../src/edges/kafka/log.ts';
 import { backoffMs } from '../../../../src/edges/kafka/nap.ts';
@@ -82,15 +81,6 @@ describe('the name of an error', () => {
     const outer = Object.assign(new Error('y', { cause }), { name: 'KafkaJSNonRetriableError' });
     expect(kafkaErrorName(outer)).toBe('KafkaJSNonRetriableError NOT_COORDINATOR_FOR_GROUP');
     expect(causeCode(Object.assign(new Error('z'), { code: 'has a text' }))).toBeNull();
-  });
-});
-
-describe('what is added to kafkajs', () => {
-  test('unpacks with zstd what it has packed', async () => {
-    const text = Buffer.from('a record '.repeat(1000));
-    const packed = await ZSTD.compress({ buffer: text });
-    expect(packed.length).toBeLessThan(text.length);
-    expect(await ZSTD.decompress(packed)).toEqual(text);
   });
 });
 

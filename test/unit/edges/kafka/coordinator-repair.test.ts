@@ -15,6 +15,7 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
   const rejected: string[] = [];
   const beaten: number[] = [];
   const synced: unknown[] = [];
+  const committed: unknown[] = [];
   const broker = (nodeId: number): GroupBroker => ({
     nodeId,
     connectionPool: {
@@ -58,6 +59,10 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
     coordinator: brokers[1],
     offsetManager: { coordinator: brokers[1] },
     connect: async () => await Promise.resolve(),
+    commitOffsets: async ({ topics }) => {
+      committed.push(topics);
+      await Promise.resolve();
+    },
     joinAndSync: async () => await Promise.resolve(),
     recoverFromFetch: async (failure) =>
       await Promise.reject(failure instanceof Error ? failure : new Error('not an error')),
@@ -70,8 +75,17 @@ const member = async ({ says = 2, error = failing('KafkaJSConnectionError'), ill
   };
   followCoordinator(group);
   await group.connect();
-  return { group, brokers, rejected, beaten, synced, refreshed: () => refreshed };
+  return { group, brokers, rejected, beaten, synced, committed, refreshed: () => refreshed };
 };
+
+describe('a member', () => {
+  test('commits without a batch to ask for it', async () => {
+    const { group, committed } = await member();
+    const offsets = [{ topic: 't', partitions: [{ partition: 0, offset: '5', metadata: 'm' }] }];
+    await membershipOf(group.cluster)?.commit(offsets);
+    expect(committed).toEqual([offsets]);
+  });
+});
 
 describe('a member whose coordinator is gone', () => {
   test('keeps to it after an error that says nothing of the coordinator', async () => {

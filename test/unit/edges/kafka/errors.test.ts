@@ -1,13 +1,38 @@
 import kafkajs from 'kafkajs';
 import { describe, expect, test } from 'vitest';
 import { describing, eachTopic } from '../../../../src/edges/kafka/each-topic.ts';
-import { isMissingRight, kafkaErrorName, needing, withRights } from '../../../../src/edges/kafka/errors.ts';
+import {
+  isConnectionCut,
+  isMissingRight,
+  kafkaErrorName,
+  needing,
+  withRights,
+} from '../../../../src/edges/kafka/errors.ts';
 
 const { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } = kafkajs;
 
 function refused(type: string): Error {
   return Object.assign(new Error('a secret'), { name: 'KafkaJSProtocolError', type });
 }
+
+describe('a connection that was cut', () => {
+  const cut = Object.assign(new Error('Closed connection'), { name: 'KafkaJSConnectionClosedError' });
+  const reset = Object.assign(new Error('read ECONNRESET'), { name: 'KafkaJSConnectionError', code: 'ECONNRESET' });
+  const given = new KafkaJSNumberOfRetriesExceeded(cut, { retryCount: 0, retryTime: 1 });
+
+  test.each([cut, reset, given])('is told, also as the cause of what kafkajs says: $name', (error) => {
+    expect(isConnectionCut(error)).toBe(true);
+  });
+
+  test.each([
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('timed out'), { name: 'KafkaJSRequestTimeoutError' }),
+    refused('MESSAGE_TOO_LARGE'),
+    'no error',
+  ])('is not one that never was, or no answer: %s', (error) => {
+    expect(isConnectionCut(error)).toBe(false);
+  });
+});
 
 describe('the name of an error', () => {
   test('tells a refused login, of which kafkajs keeps the text only', () => {

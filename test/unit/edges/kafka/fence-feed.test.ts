@@ -128,12 +128,78 @@ describe('FenceFeed', () => {
     expect(own.mayWrite()).toBe(true);
   });
 
+  test('is closed after the machine was suspended, for its clock stood still: only a sync sent afterwards opens it', () => {
+    const own = new SuspendableClock();
+    const feed = new FenceFeed({ clock: own, sessionTimeoutMs: 10_000 });
+    feed.start();
+    feed.confirmed(0);
+    feed.open();
+    own.advance(1000);
+    own.wallMs += 60_000;
+    expect(feed.mayWrite()).toBe(false);
+    expect(feed.hasLapsed).toBe(true);
+    own.advance(100);
+    feed.answered(own.monotonicMs());
+    expect(feed.mayWrite()).toBe(false);
+    feed.confirmed(own.monotonicMs());
+    expect(feed.mayWrite()).toBe(true);
+  });
+
+  test('takes what was sent before a suspension and answered after it for no proof, also where nothing had asked meanwhile', () => {
+    for (const isLeased of [true, false]) {
+      const own = new SuspendableClock();
+      const feed = new FenceFeed({ clock: own, sessionTimeoutMs: 10_000 });
+      feed.start();
+      if (isLeased) feed.confirmed(0);
+      feed.open();
+      own.advance(950);
+      own.wallMs += 60_000;
+      feed.answered(940);
+      feed.confirmed(940);
+      expect([feed.mayWrite(), feed.hasLapsed]).toEqual([false, true]);
+      own.advance(10);
+      feed.confirmed(own.monotonicMs());
+      expect(feed.mayWrite()).toBe(true);
+    }
+  });
+
+  test('costs one confirmation where the wall clock is set forward, and nothing where it is set back or a little forward', () => {
+    const own = new SuspendableClock();
+    const feed = new FenceFeed({ clock: own, sessionTimeoutMs: 10_000 });
+    feed.start();
+    feed.confirmed(0);
+    feed.open();
+    for (const stepMs of [-3_600_000, -2500, 2000]) {
+      own.wallMs += stepMs;
+      expect(feed.mayWrite()).toBe(true);
+      own.advance(100);
+    }
+    own.wallMs += 3_600_000;
+    expect(feed.mayWrite()).toBe(false);
+    own.advance(100);
+    feed.confirmed(own.monotonicMs());
+    for (let beats = 0; beats < 10; beats += 1) {
+      expect(feed.mayWrite()).toBe(true);
+      own.advance(1000);
+      feed.answered(own.monotonicMs());
+    }
+  });
+
   test('leaves no timer behind', () => {
     fence.stop();
     expect(clock.pending).toBe(0);
     expect(fence.mayWrite()).toBe(false);
   });
 });
+
+/** Its wall clock may be set, or go on while all else stands still, as on a machine that is suspended. */
+class SuspendableClock extends ManualClock {
+  wallMs = 0;
+
+  override nowMs(): number {
+    return super.nowMs() + this.wallMs;
+  }
+}
 
 /** Its time goes on while its timers do not run, as between SIGSTOP and SIGCONT. */
 class StoppableClock extends ManualClock {

@@ -25,9 +25,7 @@ const partition = (number: number): Owned => ({
   at: { topic: 't', partition: number },
   expected: 0n,
   wanted: true,
-  suspect: false,
-  sought: false,
-  doubted: null,
+  suspicion: null,
 });
 
 function records(from: number, count: number, { valueBytes = 1, step = 1 } = {}): SourceRecord[] {
@@ -46,14 +44,17 @@ class Bench {
   readonly clock = new TurnByTurn();
   /** Each part: partition, from, next, how many. */
   readonly given: [partition: number, from: number, next: number, count: number][] = [];
+  /** What logs hold where they do not hold what was to be read: partition, low, high. */
+  readonly ranges: [partition: number, low: number, high: number][] = [];
   readonly low: number[] = [];
   /** What whoever gets the records does. */
   onGiven: () => void = () => undefined;
   readonly handOver = new HandOver({
     clock: this.clock,
     flows,
-    give: (at, from, next, part) => {
+    give: (at, { from, next, records: part, outOfRange }) => {
       this.given.push([at.partition, Number(from), Number(next), part.length]);
+      if (outOfRange !== undefined) this.ranges.push([at.partition, Number(outOfRange.low), Number(outOfRange.high)]);
       this.onGiven();
     },
     onLow: ({ at }) => void this.low.push(at.partition),
@@ -178,6 +179,32 @@ describe('a partition that is paused', () => {
     expect(bench.fetch(owned, 8, 8, 16, MIB)).toBe(true);
     bench.handOver.clear();
     expect(bench.fetch(owned, 0, 8, 8, MIB)).toBe(true);
+  });
+});
+
+describe('what the log holds where it does not hold what comes next', () => {
+  test('is said behind all that was fetched before, whatever room there is', () => {
+    const bench = new Bench();
+    const owned = partition(0);
+    bench.onGiven = () => {
+      owned.wanted = false;
+    };
+    bench.fetch(owned, 0, 8, 8, 1024 * 1024);
+    bench.fetch(owned, 8, 8, 16, 1024 * 1024);
+    const range = { from: 16n, next: 16n, records: [], outOfRange: { low: 50n, high: 60n } };
+    expect(bench.handOver.add(owned, range)).toBe(true);
+    bench.handOver.wake();
+    expect([bench.turns(), bench.ranges]).toEqual([0, []]);
+    bench.onGiven = () => undefined;
+    owned.wanted = true;
+    bench.handOver.wake();
+    bench.turns();
+    expect(bench.given).toEqual([
+      [0, 0, 8, 8],
+      [0, 8, 16, 8],
+      [0, 16, 16, 0],
+    ]);
+    expect(bench.ranges).toEqual([[0, 50, 60]]);
   });
 });
 

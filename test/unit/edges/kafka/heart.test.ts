@@ -37,6 +37,7 @@ const beating = (
       said.push('confirm');
       await confirm();
     },
+    commit: async () => await Promise.resolve(),
     findCoordinator: async () => {
       said.push('look');
       return await Promise.resolve(true);

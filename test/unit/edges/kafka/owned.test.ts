@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { flows, judgeEmpty, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
+import { flows, isRead, type Owned, OwnedPartitions, seekTo } from '../../../../src/edges/kafka/owned.ts';
 
 const AT = { topic: 't', partition: 0 };
 const reading = (expected: bigint): Owned & { expected: bigint } => ({
   at: AT,
   expected,
   wanted: true,
-  suspect: false,
-  sought: false,
-  doubted: null,
+  suspicion: null,
 });
 
 describe('a partition of the assignment', () => {
@@ -19,29 +17,16 @@ describe('a partition of the assignment', () => {
     if (owned === undefined) throw new Error('not owned');
     owned.wanted = true;
     expect(flows(owned)).toBe(false);
-    seekTo(owned, 5n);
+    owned.expected = 5n;
     expect(flows(owned)).toBe(true);
     owned.wanted = false;
     expect(flows(owned)).toBe(false);
   });
-});
 
-describe('judgeEmpty', () => {
-  test('ignores a batch that ends before what is expected', () => {
-    expect(judgeEmpty(reading(10n), '3', '9')).toBe('ignore');
-  });
-
-  test('moves on where reading went on without a seek', () => {
-    expect(judgeEmpty(reading(10n), '12', '15')).toBe('advance');
-  });
-
-  test('does not believe a batch of before a seek back, which would jump over records', () => {
-    const owned = { ...reading(10n), sought: true };
-    expect(judgeEmpty(owned, '90', '95')).toBe('again');
-  });
-
-  test('believes after a seek what begins where we are, or comes again', () => {
-    expect(judgeEmpty({ ...reading(10n), sought: true }, '10', '12')).toBe('advance');
-    expect(judgeEmpty({ ...reading(10n), sought: true, doubted: 96n }, '90', '95')).toBe('advance');
+  test('under suspicion hands over what was fetched, and is not fetched before the engine says where', () => {
+    const owned = { ...reading(10n), suspicion: {} };
+    expect([flows(owned), isRead(owned)]).toEqual([true, false]);
+    seekTo(owned, 20n);
+    expect([flows(owned), isRead(owned)]).toEqual([true, true]);
   });
 });

@@ -106,4 +106,39 @@ describe('PartitionQueue', () => {
     await queue.answer(WRITTEN);
     expect(queue.sent[1]).toEqual(['huge']);
   });
+
+  describe('a record that ends its connection', () => {
+    const CUT: SendResult = { do: 'failed', error: 'x', isCut: true };
+    const LARGE = 600 * 1024;
+
+    test('is too large after three times in a row, and what is behind it goes on', async () => {
+      const queue = new Scripted();
+      queue.push('large', LARGE);
+      queue.push('behind');
+      for (let cut = 0; cut < 3; cut += 1) {
+        expect(queue.outcomes.size).toBe(0);
+        await queue.answer(CUT);
+        await queue.pass(10_000);
+      }
+      expect(queue.outcomes.get('large')).toEqual({ do: 'refused', why: 'too_large' });
+      await queue.answer(WRITTEN);
+      expect(queue.sent).toEqual([['large'], ['large'], ['large'], ['behind']]);
+      expect(queue.outcomes.get('behind')).toMatchObject({ do: 'written' });
+    });
+
+    test.each([
+      ['is small', 10, [CUT, CUT, CUT, CUT]],
+      ['fails in another way in between', LARGE, [CUT, CUT, FAILED, CUT, CUT]],
+      ['ends it while nobody else is answered', LARGE, [FAILED, FAILED, FAILED, FAILED]],
+    ])('is repeated where it %s', async (_where, bytes, answers) => {
+      const queue = new Scripted();
+      queue.push('it', bytes);
+      for (const answer of answers) {
+        await queue.answer(answer);
+        await queue.pass(10_000);
+      }
+      expect(queue.outcomes.size).toBe(0);
+      expect(queue.sent).toHaveLength(answers.length + 1);
+    });
+  });
 });

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { brokerError } from '../../../../src/edges/kafka/probe.ts';
-import { type KafkaTls, socketFactory } from '../../../../src/edges/kafka/sockets.ts';
+import { brokerAt, type KafkaTls, socketFactory } from '../../../../src/edges/kafka/sockets.ts';
 import { Authority, type MadeCertificate, selfSigned } from '../../../support/certificates.ts';
 
 const authority = new Authority();
@@ -149,4 +149,29 @@ test('an attempt that is ended before it has come to anything never says that it
     socket.once('close', resolve);
   });
   expect([said, socket.destroyed]).toEqual([[], true]);
+});
+
+test('a broker is heard when something comes in from it, in plain text and in TLS, and not before', async () => {
+  for (const [address, tls] of [
+    [await listen(createServer(answering)), null],
+    [await secured(good), () => trusting],
+  ] as const) {
+    const heard: string[] = [];
+    const socket = await new Promise<Socket>((resolve) => {
+      const opened = socketFactory(tls, (broker) => heard.push(broker))({
+        ...address,
+        ssl: {},
+        onConnect: () => {
+          resolve(opened);
+        },
+      });
+    });
+    expect(heard).toEqual([]);
+    socket.write('?');
+    await new Promise((resolve) => {
+      socket.once('data', resolve);
+    });
+    expect(heard).toEqual([brokerAt(address)]);
+    socket.destroy();
+  }
 });

@@ -101,7 +101,7 @@ describe('what is read', () => {
 
   test('null for every field the producer does not have', () => {
     const { value } = read(writerOf(), {}) as { readonly value: Record<string, unknown> };
-    expect(Object.keys(value)).toHaveLength(34);
+    expect(Object.keys(value)).toHaveLength(35);
     expect(Object.values(value).filter((field) => field !== null)).toEqual(['t-1']);
   });
 

@@ -4,6 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createSchemaRegistry } from '../../../../src/edges/schema-registry/registry.ts';
 import { PAYMENT_CREATED_SCHEMA, type PaymentCreated } from '../../../../src/screening/avro.generated.ts';
+import { type Emit } from '../../../../src/kernel/emit.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -28,14 +29,16 @@ async function setup(schemas: Record<number, object | number>) {
   });
   const clock = new ManualClock();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const registry = createSchemaRegistry({ url, clientId: 'test' }, { clock });
+  const emitted: unknown[] = [];
+  const emit: Emit = (event, fields) => void emitted.push([event, fields]);
+  const registry = createSchemaRegistry({ url, clientId: 'test' }, { clock, emit });
   closing.push(
     async () => await new Promise((resolve) => server.close(resolve)),
     async () => {
       await registry.close();
     },
   );
-  return { asked, clock, registry, decoder: registry.decoder(PAYMENT_CREATED_SCHEMA), schemas };
+  return { asked, clock, emitted, registry, decoder: registry.decoder(PAYMENT_CREATED_SCHEMA), schemas };
 }
 
 /** Byte 0, the id, then a trans_id alone. */
@@ -100,11 +103,82 @@ describe('a decoder', () => {
   });
 });
 
+describe('fields of the writer that our schema does not have', () => {
+  const COLOUR = { name: 'colour', type: ['null', 'string'], default: null };
+  const wider = { ...ORDER, fields: [...ORDER.fields, COLOUR] };
+
+  test('are reported once for each schema, and counted with each record', async () => {
+    const { decoder, emitted, registry } = await setup({ 7: wider, 8: { ...wider, name: 'Other' } });
+    await registry.fetch(7);
+    await registry.fetch(8);
+    for (let record = 0; record < 3; record += 1) decoder.decode(value(7, ...T1, 0));
+    decoder.decode(value(8, ...T1, 2, 2, 0x72));
+    expect(emitted).toEqual([
+      ['writer_fields_dropped', { schema: 7, fields: 1, names: 'colour' }],
+      ['writer_fields_dropped', { schema: 8, fields: 1, names: 'colour' }],
+    ]);
+    expect(registry.fieldsDropped()).toBe(4);
+  });
+
+  test('are not dropped where values are read as they were written', async () => {
+    const { emitted, registry } = await setup({ 7: wider });
+    await registry.fetch(7);
+    const read = registry.decoder(null).decode(value(7, ...T1, 2, 2, 0x72));
+    expect(read).toEqual({ do: 'value', value: { trans_id: 't1', colour: 'r' } });
+    expect([emitted, registry.fieldsDropped()]).toEqual([[], 0]);
+  });
+
+  test('are none where the schemas agree', async () => {
+    const { decoder, emitted, registry } = await setup({ 7: ORDER });
+    await registry.fetch(7);
+    decoder.decode(value(7, ...T1));
+    expect([emitted, registry.fieldsDropped()]).toEqual([[], 0]);
+  });
+});
+
 describe('an encoder', () => {
   test('writes the head and the value, and refuses what does not fit', async () => {
     const { registry } = await setup({});
     const encoder = registry.encoder<Pick<PaymentCreated, 'trans_id'>>(ORDER, 258);
     expect([...encoder.encode({ trans_id: 't1' })]).toEqual([0, 0, 0, 1, 2, ...T1]);
     expect(() => encoder.encode({ trans_id: 1 } as unknown as PaymentCreated)).toThrow('invalid');
+  });
+});
+
+describe('a probe', () => {
+  test('asks for one schema of ours, else for the kinds of schemas there are: any answer but a failure will do', async () => {
+    const { asked, registry, schemas } = await setup({ 3: ORDER });
+    expect(await registry.probe()).toBeNull();
+    registry.encoder(ORDER, 3);
+    registry.encoder(ORDER, 4);
+    for (const status of [200, 401, 403, 404]) {
+      schemas[3] = status;
+      expect(await registry.probe()).toBeNull();
+    }
+    expect([...new Set(asked)]).toEqual(['/schemas/types', '/schemas/ids/3']);
+    for (const status of [500, 502, 503]) {
+      schemas[3] = status;
+      expect(await registry.probe()).toBe(`status_${String(status)}`);
+    }
+  });
+
+  test('tells why there is no answer', async () => {
+    const { clock, registry } = await setup({});
+    await registry.close();
+    expect(await registry.probe()).not.toBeNull();
+    const mute = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      mute.listen(0, '127.0.0.1', resolve);
+    });
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const other = createSchemaRegistry({ url, clientId: 'test' }, { clock });
+    closing.push(async () => {
+      mute.closeAllConnections();
+      await other.close();
+      mute.close();
+    });
+    const probe = other.probe();
+    clock.advance(3000);
+    expect(await probe).toBe('timeout');
   });
 });

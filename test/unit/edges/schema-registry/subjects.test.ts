@@ -100,6 +100,29 @@ const level = (of: string): { readonly config: RegistryAnswer } => ({
 const asksFor = (asked: readonly string[]): readonly string[] =>
   asked.flatMap((line) => /^POST \/compatibility\/subjects\/s\/versions\/(\S+)/.exec(line)?.[1] ?? []);
 
+describe('the compatibility level', () => {
+  test("is the subject's own, else the one of all subjects; null where neither can be read", async () => {
+    expect(await held([1], level('NONE')).subjects.level('s')).toBe('NONE');
+    expect(await held([1]).subjects.level('s')).toBe('BACKWARD');
+    expect(await held([1], { global: answer(403, {}) }).subjects.level('s')).toBeNull();
+  });
+
+  test('is set for one subject', async () => {
+    const { asked, subjects } = setup(answer(200, { compatibility: 'FULL_TRANSITIVE' }));
+    await subjects.setLevel('a/b-value', 'FULL_TRANSITIVE');
+    expect(asked).toEqual(['PUT /config/a%2Fb-value {"compatibility":"FULL_TRANSITIVE"}']);
+  });
+
+  test.each<RegistryAnswer>([answer(403, { message: 'secret' }), answer(500, {}), FAILED])(
+    'that cannot be set is a fault that holds no body: %o',
+    async (given) => {
+      const fault = await faultOf(setup(given).subjects.setLevel('s-value', 'FULL'));
+      expect(fault.code).toBe('REGISTRY_FAILED');
+      expect(fault.message).not.toContain('secret');
+    },
+  );
+});
+
 describe('checking', () => {
   test.each<[string, RegistryAnswer]>([
     ['no answer of its own', answer(404, undefined)],

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { createServer as createTls } from 'node:tls';
 import { Pool } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createConnect, type TlsMaterial } from '../../../../src/edges/system/connect.ts';
+import { connectError, createConnect, type TlsMaterial } from '../../../../src/edges/system/connect.ts';
 import { Authority, type MadeCertificate, selfSigned } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -268,5 +268,47 @@ describe('through a proxy', () => {
     await openProxy(AUTHORITY.issue());
     const { url } = await relay(SERVER);
     expect(await askOnce(url)).toBe('PROXY_UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+});
+
+async function tried(url: string): Promise<string | null> {
+  const connect = createConnect({ limitMs: 500, tls: () => tls, proxy: () => proxyUrl }, clock);
+  return await connectError(connect, new URL(url));
+}
+
+describe('a connection that is only tried', () => {
+  test('is opened, TLS included, and closed without a request', async () => {
+    const asked: string[] = [];
+    target.on('request', ({ url }) => asked.push(String(url)));
+    const { url, port } = await relay(SERVER);
+    expect([await tried(url), await tried(`https://127.0.0.1:${String(port)}`), await tried(targetUrl)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    await eventually('they are closed', async () => {
+      const open = await new Promise<number>((resolve) => target.getConnections((_error, count) => resolve(count)));
+      return open === 0;
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('goes through the proxy', async () => {
+    const proxy = await openProxy();
+    const { url } = await relay(SERVER);
+    expect(await tried(url)).toBeNull();
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  test('tells why there is none: nobody listens, no TLS comes, a certificate is not trusted', async () => {
+    const mute = createTcp((socket) => socket.on('error', () => undefined).resume());
+    mute.listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const url = `https://localhost:${String((mute.address() as AddressInfo).port)}`;
+    expect(await tried(url)).toBe('UND_ERR_CONNECT_TIMEOUT');
+    mute.close();
+    await once(mute, 'close');
+    expect(await tried(url)).toBe('ECONNREFUSED');
+    expect(await tried((await relay(selfSigned())).url)).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
   });
 });

@@ -1,24 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Step, type WriteOutcome } from '../../../../src/engine/ports.ts';
-import { type ScoreCarry } from '../../../../src/flows/scoring/flow.ts';
+import { type WriteOutcome } from '../../../../src/engine/ports.ts';
 import { Fault } from '../../../../src/kernel/fault.ts';
 import { DELIVERED } from '../../../../src/kernel/outcome.ts';
 import { type Attempted } from '../../../../src/resilience/caller.ts';
-import { createJob, createRecord, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
+import { createJob, createRecord, done, failed, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 const SCORED_FACT = '{"do":"scored","partition":3,"httpStatus":200,"latencyMs":12,"paymentMethod":"card"}';
-type Retry = Extract<Attempted, { do: 'retry' }>;
-const retry = (changes: Partial<Retry> = {}): Retry => ({
-  do: 'retry',
-  afterMs: null,
-  why: 'status_503',
-  counts: null,
-  ambiguous: false,
-  status: 503,
-  latencyMs: 1,
-  errorMessage: null,
-  ...changes,
-});
 const refusedWrite = (why: 'too_large' | 'invalid'): WriteOutcome => ({ do: 'refused', why });
 
 describe('a refused payment', () => {
@@ -61,10 +48,11 @@ describe('a refused payment', () => {
 
   test('that may have been scored before is no reason to stop its updates', async () => {
     const rig = new Rig();
-    rig.judged = [retry({ ambiguous: true, why: 'timeout' }), { ...REFUSED, why: 'ambiguous_then_refused' }];
+    rig.judged = [failed({ ambiguous: true, why: 'timed_out' }), REFUSED];
     const steps = await rig.runToEnd(createJob());
     expect(steps.at(-1)).toMatchObject({ letter: { reason: 'ambiguous_then_refused' } });
-    expect(rig.ambiguous).toEqual([false, true]);
+    expect(rig.mayBeScored).toEqual([false, true]);
+    expect(rig.decided).toHaveLength(1);
     expect(rig.scores[0]).toMatchObject({
       attempts: 2,
       possibly_scored_before: true,
@@ -162,7 +150,7 @@ describe('a scored payment', () => {
     const rig = new Rig();
     const signals = [{ category: 'user', id: 's', related_to: [], type: 'bad' }];
     const answer = { fraugster_approved: 1, rule_hits: [1], evidence: { signals } };
-    rig.judged = [{ do: 'done', status: 200, latencyMs: 1, answer }];
+    rig.judged = [done(answer)];
     rig.outcomes = [refusedWrite('too_large'), refusedWrite('too_large'), refusedWrite('too_large')];
     const letter = { reason: 'record_too_large', stage: 'score', detail: 'score_record' };
     expect(await rig.flow.run(createJob())).toEqual({ do: 'dead_letter', letter });
@@ -180,19 +168,73 @@ describe('a scored payment', () => {
 
   test('with an impossible decision is published as unknown and said', async () => {
     const rig = new Rig();
-    rig.judged = [{ do: 'done', status: 200, latencyMs: 1, answer: { fraugster_approved: 9 } }];
+    rig.judged = [done({ fraugster_approved: 9 })];
     await rig.flow.run(createJob());
     expect(rig.scores[0]).toMatchObject({ decision: 'unknown', decision_code: 9, extra: '{"fraugster_approved":9}' });
     expect(rig.events).toEqual([['answer_unrecognised', { operation: 'score', field: 'fraugster_approved' }]]);
   });
 });
 
+describe('a payment that the service knows already (409)', () => {
+  const KNOWN = failed({ do: 'already_scored', why: 'status_409', status: 409 });
+
+  test('ends: a score record says so without a decision, and sync may send its updates', async () => {
+    const rig = new Rig();
+    rig.judged = [KNOWN];
+    expect(await rig.flow.run(createJob())).toEqual({ do: 'skip', rule: 'already_scored' });
+    expect(rig.scores).toMatchObject([{ decision: 'unknown', failure: 'already_scored', http_status_code: 409 }]);
+    expect(rig.log.at(-1)).toContain('"do":"scored"');
+    expect(rig.decided).toEqual([]);
+  });
+
+  test('is expected after an attempt without an answer, and of the first 1,000 records of an assignment', async () => {
+    const rig = new Rig();
+    rig.judged = [failed({ ambiguous: true })];
+    await rig.runToEnd(createJob());
+    await rig.flow.run({ ...createJob(), ordinal: 999 });
+    await rig.flow.run({ ...createJob(), ordinal: 1_000 });
+    expect(rig.mayBeScored).toEqual([false, true, true, false]);
+  });
+
+  test('and where none was to be expected, ends alike once it is at fault', async () => {
+    const rig = new Rig();
+    rig.decisions = ['guard', 'dead_letter'];
+    rig.judged = [
+      failed({ do: 'refused', why: 'status_409', status: 409 }),
+      failed({ do: 'refused', why: 'status_409', status: 409 }),
+    ];
+    const steps = await rig.runToEnd(createJob());
+    expect(steps).toMatchObject([
+      { do: 'wait', why: 'dead_letter_guard' },
+      { do: 'skip', rule: 'already_scored' },
+    ]);
+  });
+
+  test('ends without a record where none is wanted', async () => {
+    const rig = new Rig({ output: null });
+    rig.judged = [KNOWN];
+    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'skip' });
+    expect(rig.written).toEqual([]);
+  });
+});
+
 describe('a wait', () => {
   test.each<[string, Attempted, string, number, string?]>([
-    ['without an answer that counts', retry(), 'service_down', 100, 'status_503'],
-    ['without an answer', retry({ why: 'connect', status: null }), 'service_down', 100, 'connect'],
-    ['as long as the service asks', retry({ afterMs: 7_000 }), 'service_down', 7_500],
-    ['on a hold', { ...retry(), do: 'hold', why: 'status_403', status: 403 }, 'service_refuses', 100, 'status_403'],
+    ['after a failure', failed(), 'service_down', 100, 'status_503'],
+    [
+      'without an answer',
+      failed({ why: 'connection_failed', error: 'connect', status: null }),
+      'service_down',
+      100,
+      'connect',
+    ],
+    [
+      'after a refusal of everybody',
+      failed({ why: 'status_403', error: 'status_403', status: 403, cause: 'service_refuses' }),
+      'service_refuses',
+      100,
+      'status_403',
+    ],
     [
       'without a session',
       { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
@@ -206,17 +248,38 @@ describe('a wait', () => {
     expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', why, forMs, ...(error && { error }) });
   });
 
+  test.each([
+    ['service', 'service_down'],
+    ['record', 'record_failing'],
+    ['guard', 'dead_letter_guard'],
+  ] as const)('names what is to blame: the %s', async (blame, why) => {
+    const rig = new Rig();
+    rig.decisions = [blame];
+    rig.judged = [failed()];
+    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', why });
+  });
+
+  test('hands over all that the decision needs, and keeps what it gives', async () => {
+    const rig = new Rig();
+    rig.judged = [failed(), failed({ do: 'rate_limited', why: 'status_429', status: 429, afterMs: 7_000 })];
+    await rig.runToEnd(createJob());
+    expect(rig.decided).toMatchObject([
+      { key: 'C1', isFirst: true, state: null, kind: 'failed', afterMs: null },
+      { key: 'C1', isFirst: false, state: { failures: 1 }, kind: 'rate_limited', afterMs: 7_000 },
+    ]);
+  });
+
   test('counts only requests that were made', async () => {
     const rig = new Rig();
     rig.judged = [
       { do: 'fenced' },
       { do: 'no_session', why: 'service_down', retryMs: 1 },
-      retry(),
-      retry({ ambiguous: true }),
+      failed(),
+      failed({ ambiguous: true }),
     ];
     await rig.runToEnd(createJob());
     expect(rig.scores[0]).toMatchObject({ attempts: 3, possibly_scored_before: true });
-    expect(rig.ambiguous).toEqual([false, false, false, false, true]);
+    expect(rig.mayBeScored).toEqual([false, false, false, false, true]);
   });
 });
 
@@ -314,68 +377,56 @@ function failToEncode(): Buffer {
   throw new TypeError('invalid "long"');
 }
 
-/** The same payment after a wait. */
-function again(job: ReturnType<typeof createJob>, carry: ScoreCarry | undefined): ReturnType<typeof createJob> {
-  return { ...job, attempt: job.attempt + 1, carry };
-}
-
-describe('a payment that is always answered with 500 or error_msg', () => {
-  const BROKEN = retry({ why: 'error_msg', counts: 'error_msg', status: 200, errorMessage: 'no shop' });
-
-  async function runFor(rig: Rig, eachMs: number): Promise<Step<ScoreCarry>> {
-    let job = createJob();
-    for (let n = 0; n < 10; n += 1) {
-      rig.judged = [BROKEN];
-      rig.tally.failed += 1;
-      const step = await rig.flow.run(job);
-      if (step.do !== 'wait') return step;
-      job = again(job, step.carry);
-      rig.clock.advance(eachMs);
-      rig.tally.succeeded += 50;
-    }
-    return { do: 'release' };
-  }
-
-  test('is refused after enough answers over enough time, while others succeed, and says so', async () => {
+describe('a payment that fails again and again', () => {
+  test('is a dead letter once it is at fault, and says why', async () => {
     const rig = new Rig();
+    const broken = failed({ why: 'error_msg', status: 200, errorMessage: 'no shop' });
+    rig.judged = [broken, broken];
+    rig.decisions = ['record', 'dead_letter'];
     const letter = { reason: 'error_msg', stage: 'score', httpStatus: 200, serviceError: 'no shop' };
-    expect(await runFor(rig, 30_000)).toEqual({ do: 'dead_letter', letter });
-    expect(rig.log.filter((line) => line === 'post')).toHaveLength(3);
-    expect(rig.scores).toMatchObject([{ failure: 'error_msg', decision: 'unknown', attempts: 3 }]);
+    expect((await rig.runToEnd(createJob())).at(-1)).toEqual({ do: 'dead_letter', letter });
+    expect(rig.scores).toMatchObject([{ failure: 'error_msg', decision: 'unknown', attempts: 2 }]);
     expect(rig.log.at(-1)).toContain('"do":"refused"');
   });
 
-  test('is not refused before its time, and never while others fail alike', async () => {
-    expect(await runFor(new Rig(), 1_000)).toEqual({ do: 'release' });
-    const ill = new Rig();
-    ill.tally.failed = 0;
-    const tally = { succeeded: 0, failed: 0 };
-    const set = (): void => {
-      ill.tally.failed += 50;
-    };
-    Object.defineProperty(ill.tally, 'succeeded', { get: () => tally.succeeded, set });
-    expect(await runFor(ill, 60_000)).toEqual({ do: 'release' });
+  test.each(['timed_out', 'connection_failed', 'unusable_answer'] as const)(
+    'with %s may be scored: its updates are not stopped',
+    async (why) => {
+      const rig = new Rig();
+      rig.judged = [failed({ why, status: null, latencyMs: null, ambiguous: true })];
+      rig.decisions = ['dead_letter'];
+      expect(await rig.flow.run(createJob())).toMatchObject({ do: 'dead_letter', letter: { reason: why } });
+      expect(rig.log.some((line) => line.startsWith('note'))).toBe(false);
+    },
+  );
+
+  test('that the guard keeps from its dead letter waits and is sent again', async () => {
+    const rig = new Rig();
+    rig.decisions = ['guard'];
+    rig.judged = [REFUSED];
+    const step = await rig.flow.run(createJob());
+    expect(step).toMatchObject({ do: 'wait', why: 'dead_letter_guard', carry: { outcome: null, attempts: 1 } });
+    expect([rig.scores, rig.log]).toEqual([[], ['post']]);
   });
 });
 
-describe('a refusal in a flood', () => {
-  test('becomes no letter: the payment waits and is asked about again', async () => {
+describe('repeats', () => {
+  test('are payments that were sent and have no outcome', async () => {
     const rig = new Rig();
-    rig.refused = 'hold';
-    rig.judged = [REFUSED];
-    const step = await rig.flow.run(createJob());
-    expect(step).toMatchObject({ do: 'wait', why: 'floodgate', carry: { outcome: null, attempts: 1 } });
-    expect([rig.scores, rig.log]).toEqual([[], ['post']]);
+    rig.judged = [{ do: 'fenced' }, failed()];
+    const first = await rig.flow.run(createJob());
+    const second = await rig.flow.run(createJob());
+    rig.outcomes = [UNAVAILABLE];
+    const third = await rig.flow.run(createJob());
+    const kinds = [first, second, third].map(
+      (step) => step.do === 'wait' && step.carry && rig.flow.isRepeat(step.carry),
+    );
+    expect(kinds).toEqual([false, true, false]);
   });
 
-  test('is not what a payment is that may have been scored before', async () => {
-    const rig = new Rig();
-    rig.refused = 'hold';
-    rig.judged = [{ ...REFUSED, why: 'ambiguous_then_refused' }];
-    expect(await rig.flow.run(createJob())).toMatchObject({
-      do: 'dead_letter',
-      letter: { reason: 'ambiguous_then_refused' },
-    });
+  test('take a quarter of the requests while others wait, all of them else', () => {
+    const { flow } = new Rig();
+    expect([flow.repeatRoom(0, true), flow.repeatRoom(0, false)]).toEqual([16, 64]);
   });
 });
 
@@ -390,11 +441,5 @@ describe('while calls may not go out', () => {
     expect(carry !== undefined && rig.flow.isAnswered(carry)).toBe(true);
     expect(await rig.flow.run({ ...scored, carry })).toEqual(DELIVERED);
     expect(rig.log.filter((line) => line === 'post')).toHaveLength(1);
-  });
-
-  test('the record of a probe that failed waits as long as the gate says', async () => {
-    const rig = new Rig();
-    rig.judged = [{ ...retry(), restMs: 12_000 }];
-    expect(await rig.flow.run(createJob())).toMatchObject({ do: 'wait', forMs: 12_000 });
   });
 });

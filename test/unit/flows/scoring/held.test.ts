@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createCardGuard } from '../../../../src/screening/card-guard.ts';
-import { createJob, createRecord, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
+import { createJob, createRecord, failed, type MutableTenure, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 /** A payment of this tenure is answered with 503 and waits. */
 async function waitOf(rig: Rig, tenure: MutableTenure, offset: bigint): Promise<void> {
-  rig.judged = [{ ...REFUSED, do: 'retry', why: 'status_503', status: 503, afterMs: null, counts: null }];
+  rig.judged = [failed()];
   expect(await rig.flow.run(createJob(tenure, createRecord({ offset })))).toMatchObject({ do: 'wait' });
 }
 
@@ -51,7 +51,7 @@ describe('scoring is held', () => {
 test('payments are held, tried or not, as long as calls do not go out', () => {
   const rig = new Rig();
   expect(rig.flow.heldBack()).toBeNull();
-  rig.why = 'floodgate';
+  rig.why = 'service_refuses';
   expect(rig.flow.heldBack()).toBe(0);
 });
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Payment, readPayment } from '../../../../src/flows/scoring/read.ts';
 import { isIpAddress, type RequestExtras, requestHeaders } from '../../../../src/flows/scoring/request.ts';
-import { createJob, createRecord, REFUSED, Rig } from './rig.ts';
+import { createJob, createRecord, failed, Rig } from './rig.ts';
 
 const OFF: RequestExtras = { forwardIp: false, idempotencyHeader: null };
 const FORWARD: RequestExtras = { ...OFF, forwardIp: true };
@@ -128,10 +128,7 @@ describe('the key of a request', () => {
   test('is the same in every attempt of a payment, with its address', async () => {
     const rig = new Rig({ extras: { ...KEYED, forwardIp: true } });
     const job = createJob();
-    rig.judged = [
-      { ...REFUSED, do: 'retry', why: 'status_503', afterMs: null, counts: null },
-      { ...REFUSED, do: 'retry', why: 'timeout', afterMs: null, counts: null, ambiguous: true },
-    ];
+    rig.judged = [failed(), failed({ why: 'timed_out', ambiguous: true })];
     await rig.runToEnd({ ...job, item: payment('::1') });
     expect(rig.headers).toHaveLength(3);
     expect(new Set(rig.headers.map((headers) => headers?.join()))).toEqual(

@@ -10,24 +10,41 @@ import { ScoringFlow, type ScoreCarry, type ScoringFlowOptions } from '../../../
 import { type ScoreOutput } from '../../../../src/flows/scoring/publish.ts';
 import { type Payment } from '../../../../src/flows/scoring/read.ts';
 import { type HoldCause } from '../../../../src/kernel/outcome.ts';
-import { type Attempted } from '../../../../src/resilience/caller.ts';
+import { type Blame, type Decision, type FailedAttempt } from '../../../../src/resilience/attribution.ts';
+import { type Attempted, type NotScored } from '../../../../src/resilience/caller.ts';
 import { type FraudScore } from '../../../../src/screening/avro.generated.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-export const DONE: Attempted = {
-  do: 'done',
-  status: 200,
-  latencyMs: 12,
-  answer: { fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' },
-};
-export const REFUSED: Extract<Attempted, { do: 'refuse' }> = {
-  do: 'refuse',
+/** A scored payment, by what the service answered. */
+export function done(answer: Readonly<Record<string, unknown>>, latencyMs = 1): Attempted {
+  return { do: 'done', status: 200, latencyMs, answer, body: Buffer.from(JSON.stringify(answer)) };
+}
+
+export const DONE: Attempted = done({ fraugster_approved: 1, score: 0.25, frg_trans_id: 'F1' }, 12);
+export const REFUSED: NotScored = {
+  do: 'refused',
   why: 'status_422',
+  error: 'status_422',
   ambiguous: false,
   status: 422,
   latencyMs: 9,
+  afterMs: null,
+  cause: 'service_down',
   errorMessage: 'no such currency',
 };
+/** An attempt that failed with 503; `changes` make another failure of it. */
+export const failed = (changes: Partial<NotScored> = {}): NotScored => ({
+  do: 'failed',
+  why: 'status_503',
+  error: 'status_503',
+  ambiguous: false,
+  status: 503,
+  latencyMs: 1,
+  afterMs: null,
+  cause: 'service_down',
+  errorMessage: null,
+  ...changes,
+});
 export const UNAVAILABLE: WriteOutcome = { do: 'unavailable', error: 'TimeoutError' };
 const WRITTEN: WriteOutcome = { do: 'written', partition: 0, offset: 0n };
 
@@ -42,18 +59,17 @@ export class Rig {
   readonly log: string[] = [];
   readonly events: unknown[] = [];
   readonly written: OutgoingRecord[] = [];
-  readonly ambiguous: boolean[] = [];
+  readonly mayBeScored: boolean[] = [];
   /** Of the requests, in order. */
   readonly headers: (readonly string[] | undefined)[] = [];
   judged: Attempted[] = [];
   free = 64;
-  /** Attempts of all payments, as the caller would count them. */
-  readonly tally = { succeeded: 0, failed: 0 };
-  /** What the floodgate says of a refusal. */
-  refused: 'letter' | 'hold' = 'letter';
+  /** What the gate makes of failures, in order; after them refusals end their record, and all else is retried after 100 ms. */
+  decisions: ('dead_letter' | Blame)[] = [];
+  /** The failures that it was asked about. */
+  readonly decided: FailedAttempt[] = [];
   /** Why calls do not go out. */
   why: HoldCause | null = null;
-  readonly suspicion = { maxAttempts: 3, refuseAfterMs: 60_000 };
   outcomes: WriteOutcome[] = [];
   onScore: () => void = () => {};
   readonly output: ScoreOutput = {
@@ -75,26 +91,25 @@ export class Rig {
     this.flow = new ScoringFlow({
       caller: {
         free: () => this.free,
-        tally: this.tally,
-        score: async (_body, afterAmbiguous, headers) => {
+        score: async (_body, attempt, headers) => {
           this.log.push('post');
           this.headers.push(headers);
-          this.ambiguous.push(afterAmbiguous);
+          this.mayBeScored.push(attempt.mayBeScored);
           this.onScore();
           return await Promise.resolve(this.judged.shift() ?? DONE);
         },
       },
       gate: {
         attach: () => undefined,
-        probeMs: () => null,
-        roomMs: () => null,
+        dueMs: () => null,
+        limit: null,
+        noneUntried: () => undefined,
         tick: () => undefined,
-        refused: () => this.refused,
+        decide: (attempt) => this.#decide(attempt),
         get why() {
           return whyOf();
         },
       },
-      suspicion: this.suspicion,
       concurrency: 64,
       ordering: 'key',
       decoder: { decode: () => ({ do: 'needs', schema: 1 }) },
@@ -108,6 +123,14 @@ export class Rig {
       emit: (event, fields) => this.events.push([event, fields]),
       ...options,
     });
+  }
+
+  #decide(attempt: FailedAttempt): Decision {
+    this.decided.push(attempt);
+    const decision = this.decisions.shift() ?? (attempt.kind === 'refused' ? 'dead_letter' : 'service');
+    if (decision === 'dead_letter') return { do: 'dead_letter' };
+    const state = { failures: 1, against: 1, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
+    return { do: 'retry', forMs: 100, state, blame: decision };
   }
 
   get scores(): FraudScore[] {
@@ -144,5 +167,6 @@ export function createJob(
   record: SourceRecord = createRecord(),
 ): Job<Payment, ScoreCarry> {
   const item = { transId: 'T1', body: record.value ?? Buffer.alloc(0), paymentMethod: 'card', ip: null };
-  return { record, item, attempt: 1, carry: undefined, tenure };
+  // Beyond the records of which an earlier owner may have had some scored.
+  return { record, item, attempt: 1, carry: undefined, tenure, lane: 'C1', ordinal: 1_000 };
 }

@@ -3,7 +3,7 @@ import { type Job } from '../../../../src/engine/ports.ts';
 import { type ScoreCarry } from '../../../../src/flows/scoring/flow.ts';
 import { type Payment } from '../../../../src/flows/scoring/read.ts';
 import { ToldTracing, toldParent } from '../../../support/told-tracing.ts';
-import { createJob, createRecord, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
+import { createJob, createRecord, failed, REFUSED, Rig, UNAVAILABLE } from './rig.ts';
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const tracestate = 'rojo=1';
@@ -16,18 +16,7 @@ function traced(tracing: ToldTracing): Job<Payment, ScoreCarry> {
 test('each attempt and each write has a span of its own, named in what goes out', async () => {
   const tracing = new ToldTracing();
   const rig = new Rig({ extras: { forwardIp: false, idempotencyHeader: 'Idempotency-Key' } });
-  rig.judged = [
-    {
-      do: 'retry',
-      why: 'status_503',
-      afterMs: null,
-      counts: null,
-      ambiguous: false,
-      status: 503,
-      latencyMs: 1,
-      errorMessage: null,
-    },
-  ];
+  rig.judged = [failed()];
   rig.outcomes = [UNAVAILABLE];
   await rig.runToEnd(traced(tracing));
   expect(rig.headers.map((headers) => headers?.slice(-2))).toEqual([
@@ -49,9 +38,8 @@ test('each attempt and each write has a span of its own, named in what goes out'
 test('how an attempt ended is told by its status, or by a code where there was no answer', async () => {
   const tracing = new ToldTracing();
   const rig = new Rig();
-  const silent = { ambiguous: true, status: null, latencyMs: null, errorMessage: null, counts: null };
   rig.judged = [
-    { do: 'retry', why: 'timeout', afterMs: null, ...silent },
+    failed({ why: 'timed_out', error: 'timeout', ambiguous: true, status: null, latencyMs: null }),
     { do: 'fenced' },
     { do: 'no_session', why: 'credentials_refused', retryMs: 1 },
     REFUSED,

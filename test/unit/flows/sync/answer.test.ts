@@ -72,11 +72,26 @@ describe('an answer that decides nothing', () => {
   });
 
   test.each<[Exchange, object]>([
-    [{ do: 'failed', why: 'timeout', ambiguous: true }, { reason: 'timed_out', wasSent: true }],
-    [{ do: 'failed', why: 'timeout', ambiguous: false }, { reason: 'timed_out', wasSent: false }],
-    [{ do: 'failed', why: 'connect', ambiguous: false }, { reason: 'connection_failed', wasSent: false }],
-    [{ do: 'failed', why: 'reset', ambiguous: true }, { reason: 'connection_failed', wasSent: true }],
-    [{ do: 'failed', why: 'protocol', ambiguous: true }, { reason: 'connection_failed', wasSent: true }],
+    [
+      { do: 'failed', why: 'timeout', ambiguous: true },
+      { reason: 'timed_out', wasSent: true },
+    ],
+    [
+      { do: 'failed', why: 'timeout', ambiguous: false },
+      { reason: 'timed_out', wasSent: false },
+    ],
+    [
+      { do: 'failed', why: 'connect', ambiguous: false },
+      { reason: 'connection_failed', wasSent: false },
+    ],
+    [
+      { do: 'failed', why: 'reset', ambiguous: true },
+      { reason: 'connection_failed', wasSent: true },
+    ],
+    [
+      { do: 'failed', why: 'protocol', ambiguous: true },
+      { reason: 'connection_failed', wasSent: true },
+    ],
     [
       { do: 'failed', why: 'oversized', ambiguous: true },
       { reason: 'unusable_answer', wasSent: true, cause: 'service_refuses' },

@@ -18,6 +18,8 @@ export const TS = '2026-03-01T09:30:00Z';
 export const RULES: UpdateRules = {
   chargebackProtection: false,
   cardMethods: [],
+  unknownMethod: 'card',
+  declineReasonRequired: 'always',
   reasonCodes: null,
   exemptionAsArray: false,
 };
@@ -101,7 +103,7 @@ export class FakeSignals implements EngineSignals {
     this.changes += 1;
   }
 
-  bufferFill(): number {
+  failingFill(): number {
     return 0;
   }
 

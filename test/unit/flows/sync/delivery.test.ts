@@ -37,7 +37,7 @@ class Bench {
       limits: { maxRecords: 10, maxBytes: 100 },
       clock: this.clock,
       emit,
-      bufferFill: () => 0,
+      failingFill: () => 0,
       onTooLarge: (bytes) => void this.tooLarge.push(bytes),
       onAccepted: () => undefined,
       ...change,
@@ -109,12 +109,18 @@ describe('a refused batch', () => {
         ['batch_split', { records: 4, status }],
         ['batch_split', { records: 2, status }],
       ]);
-      // Nothing was accepted since by a call that began later.
-      expect(await bench.words('c')).toEqual({ c: 'record_failing' });
-      await bench.send('x');
       expect(await bench.send('c')).toEqual({ c: letter(status) });
     },
   );
+
+  test('makes no dead letter before another update was accepted, by a call that began after the refusal', async () => {
+    const bench = new Bench();
+    bench.service = refuses('d');
+    expect(await bench.words('abcd')).toMatchObject({ c: 'accepted', d: 'record_failing' });
+    expect(await bench.words('d')).toEqual({ d: 'record_failing' });
+    await bench.send('x');
+    expect(await bench.send('d')).toEqual({ d: letter(400) });
+  });
 
   test('makes no dead letters where everything is refused alike', async () => {
     const bench = new Bench();
@@ -160,7 +166,10 @@ describe('a refused batch', () => {
       return alone.size > 8 ? answer(200) : answer(400, { error_msg: 'bad' });
     };
     const ends = Object.values(await bench.words(MANY));
-    expect([ends.filter((end) => end === 'accepted').length, ends.filter((end) => end === 'record_failing').length]).toEqual([8, 8]);
+    expect([
+      ends.filter((end) => end === 'accepted').length,
+      ends.filter((end) => end === 'record_failing').length,
+    ]).toEqual([8, 8]);
     expect(new Set(Object.values(await bench.words('a')))).toEqual(new Set(['accepted']));
   });
 

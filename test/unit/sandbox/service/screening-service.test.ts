@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isFault } from '../../../../src/kernel/fault.ts';
 import { startScreeningService } from '../../../../src/sandbox/service/screening-service.ts';
 import { signWebhook } from '../../../../src/sandbox/service/signature.ts';
+import { readScore } from '../../../../src/screening/score.ts';
 import { approved, basic, payment, releases, start } from './started-service.ts';
 
 describe('the interface of the service', () => {
@@ -123,6 +124,15 @@ describe('the interface of the service', () => {
     expect(await deviceOf({})).toBe('');
   });
 
+  test('says nothing by an empty text, which is null in a score record', async () => {
+    const { post } = await start();
+    const { json } = await post(payment({ cust_email: 'custom+1@example.com', ip: undefined }));
+    expect(json).toMatchObject({ liability_reason: '', frg_device_id: '' });
+    const { reading, unrecognised } = readScore(json, Buffer.from(JSON.stringify(json)));
+    expect(reading).toMatchObject({ liability_reason: null, frg_device_id: null, extra: '{}' });
+    expect(unrecognised).toEqual([]);
+  });
+
   test('answers a login with a JWT in sessionToken, and nothing else', async () => {
     const { login } = await start();
     const { status, json } = await login();
@@ -170,13 +180,17 @@ describe('the interface of the service', () => {
   });
 });
 
+function pendingReview(transId: string): object {
+  return { transId, frgTransId: expect.any(String) as unknown, dueInMs: expect.any(Number) as unknown };
+}
+
 describe('control', () => {
   test('says what is wrong, by the name of the field', async () => {
     const { call } = await start();
     const replies = await Promise.all([
       call('PUT', '/sandbox/faults', { latencyMs: 'long' }),
       call('PUT', '/sandbox/faults', 'nonsense'),
-      call('POST', '/sandbox/reviews', { trans_id: 7 }),
+      call('POST', '/sandbox/reviews', { trans_id: 7.5 }),
       call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'fine' }),
       call('GET', '/sandbox/activity?status=done'),
       call('GET', '/sandbox/activity?from=yesterday'),
@@ -190,6 +204,21 @@ describe('control', () => {
     expect((await call('POST', '/sandbox/reviews', { trans_id: 't-none' })).status).toBe(404);
     expect((await call('DELETE', '/sandbox/ledger')).status).toBe(405);
     expect((await call('GET', '/sandbox/constructor')).status).toBe(404);
+  });
+
+  test('lists the reviews that are to come, until they are decided', async () => {
+    const { call, post } = await start({ reviewAfterMs: 60_000 });
+    const review = { cust_email: 'review+1@example.com' };
+    await post(payment({ trans_id: 't-1', ...review }));
+    await post(payment({ trans_id: 't-2', ...review }));
+    await post(payment({ trans_id: 't-3', cust_email: 'approve@example.com' }));
+    const { json } = await call('GET', '/sandbox/reviews');
+    expect(json).toEqual({ pending: 2, list: [pendingReview('t-1'), pendingReview('t-2')] });
+    expect(JSON.stringify(json)).toMatch(/"dueInMs":(60000|5\d{4})[,}]/u);
+    await call('POST', '/sandbox/reviews', { trans_id: 't-1', decision: 'good' });
+    expect((await call('GET', '/sandbox/reviews')).json).toMatchObject({ pending: 1, list: [{ transId: 't-2' }] });
+    await call('POST', '/sandbox/reset');
+    expect((await call('GET', '/sandbox/reviews')).json).toEqual({ pending: 0, list: [] });
   });
 
   test('faults are set and read', async () => {

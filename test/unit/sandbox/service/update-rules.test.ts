@@ -53,15 +53,22 @@ describe('the rules of a status update', () => {
     expect(sent).not.toContain('secret');
   });
 
+  test('declined needs no reason where the account has been freed of it, and never takes both', () => {
+    const demands = { reasonCodes: null, acqRefId: false, declineReason: false };
+    expect(checkUpdate(declined({}), demands)).toBeTypeOf('object');
+    const both = declined({ issuer_reason_code: '05', issuer_decline_reason: 'no' });
+    expect(checkUpdate(both, demands)).toMatch(/^declined must not have both/u);
+  });
+
   test('a closed list of reason codes refuses others', () => {
-    const demands = { reasonCodes: new Set(['05']), acqRefId: false };
+    const demands = { reasonCodes: new Set(['05']), acqRefId: false, declineReason: true };
     expect(checkUpdate(declined({ issuer_reason_code: '05' }), demands)).toBeTypeOf('object');
     expect(checkUpdate(declined({ issuer_reason_code: '06' }), demands)).toMatch(/^issuer_reason_code must be one/u);
     expect(checkUpdate(declined({ issuer_decline_reason: 'no' }), demands)).toBeTypeOf('object');
   });
 
   test('chargeback protection refuses approved by credit card without acq_ref_id, and nothing else', () => {
-    const demands = { reasonCodes: null, acqRefId: true };
+    const demands = { reasonCodes: null, acqRefId: true, declineReason: true };
     const bare = { status: 'approved', ts: '2026-03-01T09:30:00Z' };
     expect(checkUpdate(bare, demands)).toMatch(/^approved needs acq_ref_id/u);
     expect(checkUpdate(approved(), demands)).toBeTypeOf('object');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { membersOf } from '../../../src/reviews/members.ts';
+import { membersOf } from '../../../src/screening/members.ts';
 
 test('of an empty object there are none', () => {
   expect(membersOf(' {\n} ').size).toBe(0);
