@@ -1,7 +1,7 @@
 import { type Step, type Tenure } from '../../src/engine/ports.ts';
 import { type ScoreCarry } from '../../src/flows/scoring/flow.ts';
 import { type BatchAnswer, type Failure, readAnswer } from '../../src/flows/sync/answer.ts';
-import { isRefused, partFailed, UNTRIED, wholeBatch } from '../../src/flows/sync/search.ts';
+import { isRefused, partFailed, wholeBatch } from '../../src/flows/sync/search.ts';
 import { Caller } from '../../src/resilience/caller.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { type Exchange } from '../../src/resilience/ports.ts';
@@ -73,17 +73,6 @@ function reasonOf(reason: string): string {
   return reason.startsWith('status_') ? 'status_<code>' : reason;
 }
 
-/** At which failure a batch is searched for the update that does it; null: never. */
-function searchedAt(failure: Failure, othersAreAccepted: boolean): number | null {
-  for (let failures = 1; failures <= 20; failures += 1) {
-    const retry = { failures: failures - 1, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
-    const state = { ...UNTRIED, retry, failedAt: 0 };
-    const calls = { begun: 1, newestAccepted: othersAreAccepted ? 1 : 0 };
-    if (partFailed(wholeBatch([{ state }, { state }]), failure, calls).parts.length === 2) return failures;
-  }
-  return null;
-}
-
 function syncing(exchange: Exchange): string {
   const answer: BatchAnswer = readAnswer(exchange, new Set(['T1', 'T2']));
   switch (answer.do) {
@@ -96,14 +85,25 @@ function syncing(exchange: Exchange): string {
     case 'unsent':
       return `waits: ${code(answer.why)}`;
     case 'failed': {
-      const [at, alone] = [searchedAt(answer, true), searchedAt(answer, false)];
-      if (at === null) return `waits: ${code(answer.cause)}`;
-      const when = at === alone ? String(at) : `${String(at)}, alone ${String(alone)}`;
-      if (answer.verdict === 'rate_limited') return `searched at ${when}: waits on`;
-      const letter = `letter ${code(reasonOf(answer.reason))}`;
-      return `searched at ${when}: ${letter}${isRefused(answer) ? '' : ' once it is proven'}`;
+      const tries = triesOf(answer);
+      if (tries === null) return `waits: ${code(answer.cause)}`;
+      const how = isRefused(answer) ? 'refused' : 'failed';
+      const often = tries === 1 ? 'at once' : `after ${String(tries)} tries`;
+      const end = answer.verdict === 'rate_limited' ? 'waits alone' : `${how}: letter ${code(reasonOf(answer.reason))}`;
+      return `searched ${often}; ${end}`;
     }
   }
+}
+
+/** How often a batch is sent that fails so before it is searched, while other batches are accepted; null: it never is. */
+function triesOf(failure: Failure): number | null {
+  for (let tries = 1; tries < 9; tries += 1) {
+    const retry = { failures: tries - 1, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
+    const member = { state: { retry, failedAt: 0, aloneAt: null } };
+    const { parts } = partFailed(wholeBatch([member, member]), failure, { begun: 9, newestAccepted: 9 });
+    if (parts.length > 0) return tries;
+  }
+  return null;
 }
 
 /** Statuses that mean the same are one row; the largest of those groups is `every other`. */
@@ -201,16 +201,16 @@ export async function faultsPage(): Promise<string> {
     '## Answers to a payment',
     'A redirect is never followed. A 401 stands here for the second: after the first there was one login and one repeat.',
     await scoringTable(),
-    "- **Counts** against the payment: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while failing records fill half of the memory), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
+    "- **Counts** against the payment: after `SCORING_MAX_ATTEMPTS` (8) such answers over at least `SCORING_REFUSE_AFTER_MS` (5 minutes; 30 s while the buffer is half full), in which at least 20 other payments were tried for the first time and at most 5 % of those failed, the payment is a letter: `status_<code>`, `error_msg`, `unusable_answer`, `timed_out` or `connection_failed`. Without others, or while they fail alike, it waits on. Further payments of its key that fail are letters at once, until one succeeds. Why: [whose fault](decisions/whose-fault.md).\n- **May be scored**: the next attempt says `possibly_scored_before` in its score, and a 400 or 422 to it is `ambiguous_then_refused`.\n- A 409 spends a part of the dead-letter guard's budget, unless an attempt of this process may have been carried out, or the payment is among the first 1,000 records after an assignment.",
     '## No answer',
     await silenceTable(),
     '## Answers to a batch of status updates',
     syncTable(),
-    '- **Searched at n**: once an update of the batch has failed n times, the batch is halved until the culprits stand alone, in 2·k·⌈log2 n⌉ calls at most for k of n. `Alone`: where no other batch is accepted meanwhile. A search that finds ten culprits and nothing that is accepted stops and makes no letter; then it is the service.\n- A culprit is a letter once it was refused alone twice, with another update accepted in between. **Once it is proven**: a culprit that is not refused goes on in batches of its own and is judged as a payment is. A batch that waits is sent again: `record_failing` where the service works for others.',
+    "- **Searched**: the batch is halved until the culprits stand alone, in 2·k·⌈log2 n⌉ calls at most for k of n. The number of tries is that of the update that has failed most often; 401, 429 and 502 to 504 are searched after eight where no other update is accepted meanwhile. A culprit goes alone from then on; such updates take a quarter of `SYNC_BATCHES_IN_FLIGHT` at most. 413 makes the batches smaller first. 429 with `Retry-After` is never searched.\n- **Refused**: the culprit is a letter when it is refused alone again after another update was accepted. Such letters spend the dead-letter guard's budget.\n- **Failed**: the culprit is tried alone until it is proven to be at fault as a payment is: `SCORING_MAX_ATTEMPTS` failures over `SCORING_REFUSE_AFTER_MS`, while at most 5 % of what else was tried failed; each accepted update counts, and a batch that fails counts as one.\n- A search that finds ten culprits, or ten parts that time out, while nothing is accepted opens the breaker: no letter, and its probe is one update.",
     'A 2xx whose body speaks of an update under its id:',
     perIdTable(),
     '## How long a wait is',
-    'A payment: 200 ms after the first attempt, doubled up to a minute, half of it by chance; at least what `Retry-After` says (seconds or a date, 5 minutes at most) and up to a second more, with 429 exactly that. Repeats take at most a quarter of the slots while payments wait that were not tried yet. A login that was refused is tried again after 30 s, doubling to 15 minutes, and at once when the file of the password changes.',
-    "Calls stop altogether (breaker, one for each of the two operations) when first attempts for 20 keys in a row have failed or were refused, or when a login is refused or gives no token. Then one record that was not tried yet is sent after 2 s, 4 s and every 8 s. Its success lets all calls out again; so does the lack of such a record, because each record's own wait is limit enough. Dead letters that a single answer decides spend a budget: 40 may follow one another (20 after a start), and each success earns share ÷ (1 − share), `DEAD_LETTER_MAX_SHARE` (5 %). With the budget spent, nothing becomes a dead letter for 5 minutes: hold `dead_letter_guard`; records it concerns are tried again, other records go on.",
+    'A payment, or an update that goes alone: 200 ms after the first attempt, doubled up to a minute, half of it by chance; at least what `Retry-After` says (seconds or a date, 5 minutes at most) and up to a second more, with 429 exactly that. Repeats take at most a quarter of the slots while payments wait that were not tried yet. Updates that failed in one batch wait 2 s at most while others are accepted; updates that wait for the service 8 s at most. A login that was refused is tried again after 30 s, doubling to 15 minutes, and at once when the file of the password changes.',
+    "Calls stop altogether (breaker, one for each of the two operations) when first attempts for 20 keys in a row have failed or were refused (of 20 batches; an accepted part of one begins the count anew), or when a login is refused or gives no token. Then one record that was not tried yet is sent after 2 s, 4 s and every 8 s. Its success lets all calls out again; so does the lack of such a record, because each record's own wait is limit enough. Dead letters that a single answer decides spend a budget: 40 may follow one another (20 after a start), and each success earns share ÷ (1 − share), `DEAD_LETTER_MAX_SHARE` (5 %). With the budget spent, nothing becomes a dead letter for 5 minutes: hold `dead_letter_guard`; records it concerns are tried again, other records go on.",
   ].join('\n\n')}\n`;
 }

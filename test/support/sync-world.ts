@@ -8,9 +8,18 @@ import { type Letter } from '../../src/kernel/outcome.ts';
 import { Attribution } from '../../src/resilience/attribution.ts';
 import { Gate } from '../../src/resilience/gate.ts';
 import { type Exchange } from '../../src/resilience/ports.ts';
+import { type UpdateRules } from '../../src/screening/status-update.ts';
 import { InMemoryBroker } from './in-memory-broker.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 
+const RULES: UpdateRules = {
+  chargebackProtection: false,
+  cardMethods: [],
+  unknownMethod: 'card',
+  declineReasonRequired: 'always',
+  reasonCodes: null,
+  exemptionAsArray: false,
+};
 const TOPIC = 'payments.authorized';
 const PARTITIONS = 4;
 const STEP_MS = 20;
@@ -86,14 +95,7 @@ export class SyncWorld {
         isScoringHeld: () => false,
         emit,
       }),
-      rules: {
-        chargebackProtection: false,
-        cardMethods: [],
-        unknownMethod: 'card',
-        declineReasonRequired: 'always',
-        reasonCodes: null,
-        exemptionAsArray: false,
-      },
+      rules: RULES,
       limits: { maxRecords: 100, maxBytes: 100_000, maxAgeMs: 250, inFlight: options.inFlight ?? 4 },
       recordMaxBytes: 10_000,
       clock,

@@ -219,27 +219,24 @@ export class Delivery {
   }
 
   #endUndecided(search: Search<Member>): void {
-    const isService = this.#options.gate.why !== null;
-    for (const { member, failure, isProven: isAtFault } of search.culprits) {
-      if (isService) member.end(this.#toEnd(member, failure, 'shared', search));
-      else this.#endCulprit(member, failure, isAtFault, search);
-    }
-    for (const { members, failure } of search.undecided)
-      for (const member of members) member.end(this.#toEnd(member, failure, 'shared', search));
-  }
-
-  #endCulprit(member: Member, failure: Failure, isAtFault: boolean, search: Search<Member>): void {
     const { believesRefusals = false, gate } = this.#options;
-    if (believesRefusals && isRefused(failure) && gate.permitsDeadLetter())
-      member.end({ do: 'letter', letter: toLetter(failure) });
-    else member.end(this.#toEnd(member, failure, kindOf(failure, isAtFault), search));
+    for (const { members, failure } of search.undecided)
+      for (const member of members) member.end(this.#toEnd(member, failure, search, null));
+    for (const culprit of search.culprits) {
+      const { member, failure } = culprit;
+      if (gate.why !== null) member.end(this.#toEnd(member, failure, search, null));
+      else if (believesRefusals && isRefused(failure) && gate.permitsDeadLetter())
+        member.end({ do: 'letter', letter: toLetter(failure) });
+      else member.end(this.#toEnd(member, failure, search, culprit));
+    }
   }
 
-  /** What becomes of an update that failed: the end, or another try in its time. */
-  #toEnd(member: Member, failure: Failure, kind: FailedAttempt['kind'], search: Search<Member>): UpdateEnd {
+  /** What becomes of an update that failed: the end, or another try in its time. `culprit`: found alone while the service works; null: not so. */
+  #toEnd(member: Member, failure: Failure, search: Search<Member>, culprit: Culprit<Member> | null): UpdateEnd {
     const { gate, failingFill, clock } = this.#options;
     const { state, transId: key, record } = member;
-    const isShared = kind === 'shared';
+    const kind = culprit === null ? 'shared' : kindOf(culprit);
+    const isShared = culprit === null;
     const { afterMs, reason, verdict } = failure;
     const isFirst = !isShared && state.aloneAt === null;
     const fill = failingFill(record);
@@ -259,7 +256,7 @@ export class Delivery {
         retry,
         failedAt: state.failedAt ?? search.failedAt,
         // What is refused by its id harms no others.
-        aloneAt: state.aloneAt ?? (isShared || reason === 'rejected_by_service' ? null : this.#begun),
+        aloneAt: state.aloneAt ?? (isShared || reason === 'rejected_by_service' ? null : culprit.failedAt),
       },
       // Of a batch that failed among others that did not, most updates have done nothing wrong.
       error: isShared && !isService ? '' : reason,
@@ -289,9 +286,9 @@ function toCallEnd(answer: BatchAnswer, delivered: number, believesRefusals: boo
   }
 }
 
-function kindOf(failure: Failure, isAtFault: boolean): FailedAttempt['kind'] {
+function kindOf({ failure, isProven }: Culprit<Member>): FailedAttempt['kind'] {
   if (failure.verdict === 'rate_limited') return 'rate_limited';
-  return isAtFault && isRefused(failure) ? 'refused' : 'failed';
+  return isProven && isRefused(failure) ? 'refused' : 'failed';
 }
 
 function nameOf(answer: BatchAnswer): string | null {

@@ -29,6 +29,8 @@ export interface Calls {
 export interface Culprit<Member> {
   readonly member: Member;
   readonly failure: Failure;
+  /** How many calls had begun when it failed alone now. */
+  readonly failedAt: number;
   /** Whether another update was accepted since it failed first, in whatever company, by a call that began after that. */
   readonly othersAccepted: boolean;
   /** Whether one was since it failed alone first: that the service refuses it again is its own fault. */
@@ -138,11 +140,12 @@ export function toCulprit<Member extends HasState>(
   member: Member,
   failure: Failure,
   failedAt: number,
-  { newestAccepted }: Calls,
+  { begun, newestAccepted }: Calls,
 ): Culprit<Member> {
   const { state } = member;
   const othersAccepted = newestAccepted > (state.failedAt ?? failedAt);
-  return { member, failure, othersAccepted, isProven: state.aloneAt !== null && newestAccepted > state.aloneAt };
+  const isProven = state.aloneAt !== null && newestAccepted > state.aloneAt;
+  return { member, failure, failedAt: begun, othersAccepted, isProven };
 }
 
 /** Whether the service refuses what was sent, rather than fails to handle it: 3xx, 4xx, or by its id. */

@@ -109,12 +109,18 @@ describe('a refused batch', () => {
         ['batch_split', { records: 4, status }],
         ['batch_split', { records: 2, status }],
       ]);
-      // Nothing was accepted since by a call that began later.
-      expect(await bench.words('c')).toEqual({ c: 'record_failing' });
-      await bench.send('x');
       expect(await bench.send('c')).toEqual({ c: letter(status) });
     },
   );
+
+  test('makes no dead letter before another update was accepted, by a call that began after the refusal', async () => {
+    const bench = new Bench();
+    bench.service = refuses('d');
+    expect(await bench.words('abcd')).toMatchObject({ c: 'accepted', d: 'record_failing' });
+    expect(await bench.words('d')).toEqual({ d: 'record_failing' });
+    await bench.send('x');
+    expect(await bench.send('d')).toEqual({ d: letter(400) });
+  });
 
   test('makes no dead letters where everything is refused alike', async () => {
     const bench = new Bench();

@@ -199,7 +199,13 @@ test('ten parts that are not answered in time show the same', () => {
 
 describe('ten culprits', () => {
   const found = (count: number, othersAccepted = false): Search<One> => {
-    const culprit = { member: { id: 0, state: UNTRIED }, failure: REFUSED, othersAccepted, isProven: false };
+    const culprit = {
+      member: { id: 0, state: UNTRIED },
+      failure: REFUSED,
+      failedAt: 9,
+      othersAccepted,
+      isProven: false,
+    };
     return { ...wholeBatch<One>([]), culprits: Array.from({ length: count }, () => culprit) };
   };
 
