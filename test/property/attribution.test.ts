@@ -31,7 +31,7 @@ const quantile = (sorted: readonly number[], part: number): number => sorted[Mat
 describe('odd records among others', () => {
   const answers: readonly SimulatedAnswer[] = [301, 400, 401, 403, 404, 409, 422, 500, 502, 503, 'reset'];
 
-  test.each(answers)('4 %% that always get %s: all others keep their rate, and each odd one ends', (answer) => {
+  test.each(answers)('one in 25 that always gets %s: all others keep their rate, and each odd one ends', (answer) => {
     const scenario = { seconds: 600, uniqueKeys: true, isOdd: share(0.04), answer: oddGets(answer) };
     const course = play(scenario);
     expect(keptRate(course, scenario, 0.04)).toBeGreaterThan(0.97);
@@ -42,7 +42,7 @@ describe('odd records among others', () => {
     expect(course.deadLetters + course.alreadyScored).toBeGreaterThan(0);
   });
 
-  test('0.2 %% that always time out: the others keep their rate, although each holds a slot for 5 s', () => {
+  test('two in a thousand that always time out: the others keep their rate, although each holds a slot for 5 s', () => {
     const scenario = { seconds: 900, uniqueKeys: true, isOdd: share(0.002), answer: oddGets('timeout') };
     const course = play(scenario);
     expect(keptRate(course, scenario, 0.002)).toBeGreaterThan(0.97);

@@ -28,10 +28,10 @@ export const ANSWERS: WrongSection = {
       mend: 'Show the service the transaction; send it again when that is fixed. To end it sooner: `DEAD_LETTER_OFFSETS`.',
       answers: ['all_letters', 'lag_grows'],
       shown: [
-        ['property/attribution', '4 %% that always get %s: all others keep their rate, and each odd one ends'],
+        ['property/attribution', 'one in 25 that always gets %s: all others keep their rate, and each odd one ends'],
         [
           'property/attribution',
-          '0.2 %% that always time out: the others keep their rate, although each holds a slot for 5 s',
+          'two in a thousand that always time out: the others keep their rate, although each holds a slot for 5 s',
         ],
         [
           'property/attribution',
