@@ -19,6 +19,7 @@ import {
   partFailed,
   type Search,
   toCulprit,
+  UNTRIED,
   wholeBatch,
 } from './search.ts';
 
@@ -160,11 +161,8 @@ export class Delivery {
     this.#emitSent(batch, { records: part.length, bytes: body.length, status: status ?? 0 }, beganMs);
     if (answer.do === 'failed' && mayBeCarriedOut(exchange)) this.maybeSent += part.length;
     const delivered = answer.do === 'accepted' ? part.length - answer.rejected.size : 0;
-    const { transId: key = '', record = NOWHERE } = untried ?? part[0] ?? {};
-    // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
-    const isFirst = untried !== undefined || (delivered > 0 && part[0]?.state.aloneAt === null);
     const end = toCallEnd(answer, delivered, this.#options.believesRefusals ?? false);
-    const call = { key, isFirst, record, end, answer: { status, ...failed }, delivered };
+    const call = { ...toCallOf(part, untried, delivered), end, answer: { status, ...failed }, delivered };
     gate.end(pass, call);
     if (status === 413 && part.length > 1) onTooLarge(body.length);
     return { answer, call, order };
@@ -211,7 +209,7 @@ export class Delivery {
       for (const member of members) member.end(this.#toEnd(member, failure, null, search));
     for (const culprit of search.culprits) {
       const { member, failure } = culprit;
-      if (member.tenure.phase === 'lost') member.end(RELEASE);
+      if (isLost(member)) member.end(RELEASE);
       else if (gate.why !== null) member.end(this.#toEnd(member, failure, null, search));
       else if (believesRefusals && isRefused(failure) && gate.permitsDeadLetter())
         member.end({ do: 'letter', letter: toLetter(failure) });
@@ -241,6 +239,17 @@ function mayBeCarriedOut(exchange: Exchange): boolean {
   return exchange.do === 'answer' && (exchange.status < 300 || LOST_THREAD.has(exchange.status));
 }
 
+/** Whose attempt a PATCH was: of its first untried update, if it was the first of its batch. */
+function toCallOf(
+  part: readonly Member[],
+  untried: Member | undefined,
+  delivered: number,
+): Pick<EndedCall, 'key' | 'isFirst' | 'record'> {
+  const { transId: key = '', record = NOWHERE, state = UNTRIED } = untried ?? part[0] ?? {};
+  // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
+  return { key, record, isFirst: untried !== undefined || (delivered > 0 && state.aloneAt === null) };
+}
+
 function toCallAnswer(exchange: Exchange): CallAnswer & { readonly failed: NoAnswer | null } {
   if (exchange.do === 'answer') return { status: exchange.status, afterMs: exchange.retryAfterMs, failed: null };
   return { status: null, afterMs: null, failed: exchange.do === 'failed' ? exchange.why : null };
@@ -250,8 +259,11 @@ function nameOf(answer: BatchAnswer): string | null {
   return answer.do === 'accepted' ? null : answer.do === 'failed' ? answer.reason : answer.why;
 }
 
+function isLost({ tenure }: Member): boolean {
+  return tenure.phase === 'lost';
+}
+
 function withoutLost(search: Search<Member>): Search<Member> {
-  const isLost = ({ tenure }: Member): boolean => tenure.phase === 'lost';
   const parts = search.parts.map(({ members, depth }) => ({ members: members.filter((one) => !isLost(one)), depth }));
   for (const { members } of search.parts) endAll(members.filter(isLost), RELEASE);
   return { ...search, parts: parts.filter(({ members }) => members.length > 0) };
