@@ -38,7 +38,7 @@ import { createFlows, type Flows } from './flows.ts';
 import { Instruments } from './instruments.ts';
 import { LateEncoder } from './late-encoder.ts';
 import { opsSourceOf } from './ops-source.ts';
-import { barrierMs, kafkaOf, readLimitsOf, registryOf, writeDeadlineMs } from './parts.ts';
+import { barrierMs, kafkaOf, pressureOf, readLimitsOf, registryOf, writeDeadlineMs } from './parts.ts';
 import { givenAMoment, type PreflightParts, untilThere } from './preflight.ts';
 import { Secrets } from './secrets.ts';
 import { idOfSchema, writtenSubjects } from './schemas.ts';
@@ -52,7 +52,6 @@ import { openWebhookPort } from './webhook-port.ts';
 const WEBHOOKS_AFTER_STOP_MS = 5000;
 /** New topics are not known to every broker at once. */
 const TOPICS_MOMENT_MS = 5000;
-const PARTITION_RECORDS = 1024;
 
 export interface ConnectorOptions {
   readonly config: Config;
@@ -314,7 +313,7 @@ class Connector {
   async #read(parts: ReadingParts): Promise<void> {
     const { flows, kafka, registry, writer, fence, cluster } = parts;
     const { draw } = this.#options;
-    const { kafka: group, topics, account, buffer, commitIntervalMs, scoring, deadLetterOffsets } = this.#config;
+    const { kafka: group, topics, account, commitIntervalMs, deadLetterOffsets } = this.#config;
     const clock = this.#clock;
     const emit = this.#emit;
     const source = createKafkaSource({
@@ -358,12 +357,7 @@ class Connector {
       tracing: this.#tracing ?? undefined,
       onGap: group.onOffsetGap,
       barrierMs: barrierMs(group.sessionTimeoutMs),
-      pressure: {
-        partitionRecords: PARTITION_RECORDS,
-        partitionSpan: buffer.maxSpan,
-        flowRecords: Math.max(buffer.maxRecords, 2 * scoring.concurrency),
-        flowBytes: buffer.maxBytes,
-      },
+      pressure: pressureOf(this.#config),
     });
     this.#opened.push('screening client', async () => {
       await flows.api.close();

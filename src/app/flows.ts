@@ -16,7 +16,7 @@ import { type Mapping } from '../mapping/mapper.ts';
 import { Attribution } from '../resilience/attribution.ts';
 import { Caller } from '../resilience/caller.ts';
 import { Gate } from '../resilience/gate.ts';
-import { ConcurrencyLimit } from '../resilience/limit.ts';
+import { ConcurrencyLimit, LIMITED_QUIET_MS } from '../resilience/limit.ts';
 import { type ScreeningApi } from '../resilience/ports.ts';
 import { TokenBucket } from '../resilience/token-bucket.ts';
 import { type FraudScore, PAYMENT_AUTHORIZED_SCHEMA, PAYMENT_CREATED_SCHEMA } from '../screening/avro.generated.ts';
@@ -124,6 +124,7 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
       maxAttempts,
       refuseAfterMs,
       maxShare: config.deadLetterMaxShare,
+      quietMs: limit === null ? 0 : LIMITED_QUIET_MS,
       draw,
       nowMs,
     });

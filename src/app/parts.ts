@@ -1,4 +1,5 @@
 import { type Config } from '../config/config.ts';
+import { type PressureLimits } from '../engine/pressure.ts';
 import { createKafkaClient, type KafkaClient } from '../edges/kafka/client.ts';
 import { type ReadLimits } from '../edges/kafka/fetched-partition.ts';
 import { OauthTokens } from '../edges/kafka/oauth-token.ts';
@@ -77,4 +78,17 @@ export function barrierMs(sessionTimeoutMs: number): number {
 /** Where our CloudEvents come from: `ce_source` (CloudEvents 1.0, a URI reference). */
 export function eventSource({ account }: Config): string {
   return `/fraud-screening-connector/${encodeURIComponent(account)}`;
+}
+
+/** How many records of one partition are held before it is read no further. */
+const PARTITION_RECORDS = 1024;
+
+/** When reading pauses. */
+export function pressureOf({ buffer, scoring }: Config): PressureLimits {
+  return {
+    partitionRecords: PARTITION_RECORDS,
+    partitionSpan: buffer.maxSpan,
+    flowRecords: Math.max(buffer.maxRecords, 2 * scoring.concurrency),
+    flowBytes: buffer.maxBytes,
+  };
 }

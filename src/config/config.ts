@@ -209,20 +209,7 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
       refuseAfterMs: values.SCORING_REFUSE_AFTER_MS,
     },
     deadLetterMaxShare: values.DEAD_LETTER_MAX_SHARE,
-    sync: {
-      batchMaxRecords: values.SYNC_BATCH_MAX_RECORDS,
-      batchMaxBytes: values.SYNC_BATCH_MAX_BYTES,
-      batchMaxAgeMs: values.SYNC_BATCH_MAX_AGE_MS,
-      batchesInFlight: values.SYNC_BATCHES_IN_FLIGHT,
-      timeoutMs: values.SYNC_TIMEOUT_MS ?? 0,
-      scoreWaitMs: values.SYNC_SCORE_WAIT_MS,
-      chargebackProtection: values.SYNC_CHARGEBACK_PROTECTION,
-      cardMethods: values.SYNC_CARD_METHODS,
-      unknownMethod: values.SYNC_UNKNOWN_METHOD,
-      declineReasonRequired: values.SYNC_DECLINE_REASON_REQUIRED,
-      reasonCodes: values.SYNC_ISSUER_REASON_CODES_FILE,
-      exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
-    },
+    sync: syncOf(values),
     recordMaxBytes: values.RECORD_MAX_BYTES,
     batchMaxBytes: values.BATCH_MAX_BYTES,
     mapping: values.MAPPING_FILE,
@@ -239,6 +226,23 @@ export function toConfig(given: Values, files: ConfigFiles): Config {
     tracing: toTracing(values),
     secretFiles: files.secrets,
     logLevel: values.LOG_LEVEL,
+  };
+}
+
+function syncOf(values: Values): Config['sync'] {
+  return {
+    batchMaxRecords: values.SYNC_BATCH_MAX_RECORDS,
+    batchMaxBytes: values.SYNC_BATCH_MAX_BYTES,
+    batchMaxAgeMs: values.SYNC_BATCH_MAX_AGE_MS,
+    batchesInFlight: values.SYNC_BATCHES_IN_FLIGHT,
+    timeoutMs: values.SYNC_TIMEOUT_MS ?? 0,
+    scoreWaitMs: values.SYNC_SCORE_WAIT_MS,
+    chargebackProtection: values.SYNC_CHARGEBACK_PROTECTION,
+    cardMethods: values.SYNC_CARD_METHODS,
+    unknownMethod: values.SYNC_UNKNOWN_METHOD,
+    declineReasonRequired: values.SYNC_DECLINE_REASON_REQUIRED,
+    reasonCodes: values.SYNC_ISSUER_REASON_CODES_FILE,
+    exemptionAsArray: values.SYNC_EXEMPTION_AS_ARRAY,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit } from '../kernel/emit.ts';
 import { type HoldCause } from '../kernel/outcome.ts';
+import { type RecordPosition } from '../kernel/position.ts';
 import { type Dispatcher } from './dispatcher.ts';
 import { type Partition } from './partition.ts';
 import { type PauseReason, type Source } from './ports.ts';
@@ -113,7 +114,12 @@ export class Pauses {
     const holds = this.#parts.dispatchers.get(partition.topic)?.holds;
     if (cause === null || holds === undefined) return;
     const nowMs = this.#parts.clock.monotonicMs();
-    if (on) holds.enter(cause, nowMs);
+    if (on) holds.enter(cause, nowMs, '', reason === 'gap' ? null : positionOfFirst(partition));
     else holds.leave(cause, nowMs);
   }
+}
+
+/** Of the first record that has not ended. */
+function positionOfFirst({ topic, partition, tracker }: Partition): RecordPosition {
+  return { topic, partition, offset: tracker.committable };
 }

@@ -11,6 +11,8 @@ export interface AttributionOptions {
   readonly refuseAfterMs: number;
   /** Of dead letters among all that ends; 1: no guard. */
   readonly maxShare: number;
+  /** The breaker does not open so soon after a success; absent: 0. */
+  readonly quietMs?: number;
   readonly draw: Draw;
   readonly nowMs: number;
 }
@@ -97,7 +99,7 @@ export class Attribution {
 
   constructor(options: AttributionOptions) {
     this.#options = options;
-    this.breaker = new Breaker(options.nowMs);
+    this.breaker = new Breaker(options.nowMs, { quietMs: options.quietMs ?? 0 });
     this.guard = new DeadLetterGuard(options.maxShare, options.nowMs);
   }
 

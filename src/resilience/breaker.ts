@@ -42,13 +42,14 @@ const DOUBLINGS = 2;
  *
  * | state | what is true | left by |
  * | --- | --- | --- |
- * | `closed` | calls go out; first attempts are watched | first attempts for 20 keys in a row failed, or no session → `open` |
+ * | `closed` | calls go out; first attempts are watched | first attempts for 20 keys in a row failed and none succeeded for `quietMs`, or no session → `open` |
  * | `open` | none goes out | the time of the probe (2, 4, 8, 8 … s) → `half_open`; no untried record left → `closed` |
  * | `half_open` | one first attempt goes out, the probe | its success → `closed`; its failure → `open`, for longer |
  *
  * Calls that began in an earlier state say nothing any more: they are not counted.
  */
 export class Breaker {
+  readonly #quietMs: number;
   #state: BreakerState = 'closed';
   #why: HoldCause | null = null;
   #sinceMs: number;
@@ -60,8 +61,12 @@ export class Breaker {
   #epoch = 0;
   /** Whose first attempts have failed since the last first attempt that succeeded. */
   readonly #failedKeys = new Set<string>();
+  /** When a first attempt succeeded last. */
+  #succeededAtMs = -Infinity;
 
-  constructor(nowMs: number) {
+  /** `quietMs`: it does not open so soon after a success. */
+  constructor(nowMs: number, { quietMs }: { readonly quietMs: number } = { quietMs: 0 }) {
+    this.#quietMs = quietMs;
     this.#sinceMs = nowMs;
   }
 
@@ -110,11 +115,13 @@ export class Breaker {
     if (end.do === 'no_session') this.open(end.cause, nowMs);
     if (!isFirst || end.do === 'void' || end.do === 'no_session') return;
     if (end.do === 'ok') {
+      this.#succeededAtMs = nowMs;
       if (this.#failedKeys.size > 0) this.#failedKeys.clear();
       return;
     }
-    this.#failedKeys.add(key);
-    if (this.#failedKeys.size >= FAILED_KEYS) this.open(end.cause, nowMs);
+    if (this.#failedKeys.size < FAILED_KEYS) this.#failedKeys.add(key);
+    const isOver = nowMs - this.#succeededAtMs >= this.#quietMs;
+    if (this.#failedKeys.size >= FAILED_KEYS && isOver) this.open(end.cause, nowMs);
   }
 
   /** Opens, or stays open for longer. */

@@ -36,6 +36,11 @@ const LEAST_ANSWERS = 20;
 const STRAIN_SHARE = 0.3;
 /** So many standard deviations above that share are no chance: of 20 answers 11, of 100 40, of 1,000 330. */
 const DEVIATIONS = 2;
+/**
+ * Where the limit is looked for, the breaker does not open so soon after a success: a service that refuses within a
+ * millisecond what is too much for it fails 20 calls in a row between two of its answers.
+ */
+export const LIMITED_QUIET_MS = 100;
 /** A limit that is not used says nothing of a higher one. */
 const USED_SHARE = 0.5;
 

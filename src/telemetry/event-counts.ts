@@ -1,7 +1,8 @@
 import { BucketCounts } from '../kernel/bucket-counts.ts';
 import { type EventFields, type EventName } from '../kernel/emit.ts';
 import { EVENT_METRICS } from './event-metrics.ts';
-import { EVENTS, type FieldOf } from './events.ts';
+import { type FieldOf } from './event-row.ts';
+import { EVENTS } from './events.ts';
 import { type Family } from './exposition.ts';
 import { type MetricType } from './metric-row.ts';
 

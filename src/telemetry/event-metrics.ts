@@ -1,5 +1,5 @@
 import { type EventFields, type EventName } from '../kernel/emit.ts';
-import { type FieldOf } from './events.ts';
+import { type FieldOf } from './event-row.ts';
 
 type NumberFieldOf<N extends EventName> = {
   [F in FieldOf<N>]: EventFields[N][F] extends number ? F : never;

@@ -1,7 +1,8 @@
 import { destination, pino } from 'pino';
 import { type Clock } from '../kernel/clock.ts';
 import { type Emit, type EventFields, type EventName } from '../kernel/emit.ts';
-import { type EventRow, EVENTS, levelOf } from './events.ts';
+import { type EventRow } from './event-row.ts';
+import { EVENTS, levelOf } from './events.ts';
 
 export interface LogOptions {
   /** The least level that is written; `silent`: nothing. */

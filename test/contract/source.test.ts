@@ -340,4 +340,37 @@ describe('a source kafkajs', () => {
     expect(isContiguous(recorder)).toBe(true);
     expect(recorder.losses).toBe(0);
   });
+
+  test('hands over what it has read of a partition that stays with it through a rebalance, also where its log has lost that', async () => {
+    const topic = await world.createTopic(2);
+    const groupId = randomUUID();
+    const at: TopicPartition = { topic, partition: 0 };
+    await world.append(topic, 0, numbered(1000));
+    const recorder = new Recorder();
+    const source = world.source(groupId, [topic]);
+    recorder.onAssigned = (partitions) => {
+      for (const { topic: of, partition, low } of partitions)
+        source.seek({ topic: of, partition }, partition === 0 ? BigInt(recorder.values.length) : low);
+      if (recorder.assignments.length === 1) source.resume(partitions);
+    };
+    recorder.onRecords = () => {
+      source.pause([at]);
+    };
+    await source.start(recorder);
+    await world.until(() => recorder.values.length > 0);
+    await world.linger();
+    await world.append(topic, 0, numbered(5, 1000));
+    await world.expire(topic, 0, 1002n);
+    const other = world.source(groupId, [topic]);
+    const others = new Recorder();
+    await other.start(others);
+    await world.until(() => recorder.owned.length === 1 && others.owned.length === 1);
+    expect(recorder.owned).toEqual([`${topic}/0`]);
+    recorder.onRecords = () => undefined;
+    source.resume([at]);
+    await world.until(() => recorder.ranges.length === 1);
+    await Promise.all([source.stop(), other.stop()]);
+    expect(recorder.values).toEqual(numbered(1000));
+    expect(recorder.ranges).toMatchObject([{ low: 1002n, high: 1005n, after: 1000 }]);
+  });
 });

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FRAUD_REVIEW_SCHEMA, FRAUD_SCORE_SCHEMA } from '../../src/screening/avro.generated.ts';
 import { ROOT } from './prose.ts';
@@ -112,4 +114,35 @@ test.each<[string, keyof typeof STATEMENTS]>([
 ])('the reader %s keeps what counts by the same rule as the others', (name, of) => {
   const program = textOf(`test/readers/${name}`).replaceAll(/\s+/g, ' ');
   expect(STATEMENTS[of].filter((statement) => !program.includes(statement))).toEqual([]);
+});
+
+describe('the rule of the readers of scores', () => {
+  const program = textOf('test/readers/typescript/read-scores.ts');
+  const [table = ''] = /create table[\s\S]*?\n {2}\)/.exec(program) ?? [];
+  const [insert = ''] = /insert into payment[\s\S]*?is not null\)/.exec(program) ?? [];
+
+  /** What is known of a payment after these records, each read as often as told. */
+  function known(records: readonly (readonly [decision: string, failure: string | null])[], times: number): unknown {
+    const db = new DatabaseSync(':memory:');
+    db.exec(table);
+    const keep = db.prepare(insert);
+    for (let time = 0; time < times; time += 1)
+      for (const [position, [decision, failure]] of records.entries())
+        keep.run('eu', 'pay-1', decision, failure, null, position);
+    const row = db.prepare('select decision, failure from payment').get();
+    db.close();
+    return row === undefined ? null : [row['decision'], row['failure']];
+  }
+
+  test('takes the last decision, else the last failure, however often the topic is read', () => {
+    const decided = fc.constantFrom('approve', 'decline', 'manual_review').map((decision) => [decision, null] as const);
+    const failed = fc.constantFrom('already_scored', 'status_400').map((failure) => ['unknown', failure] as const);
+    const records = fc.array(fc.oneof(decided, failed), { maxLength: 6 });
+    fc.assert(
+      fc.property(records, fc.integer({ min: 1, max: 3 }), (all, times) => {
+        const last = all.findLast(([, failure]) => failure === null) ?? all.at(-1) ?? null;
+        expect(known(all, times)).toEqual(last === null ? null : [...last]);
+      }),
+    );
+  });
 });

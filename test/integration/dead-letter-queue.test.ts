@@ -30,7 +30,7 @@ const tombstone = (key: string): NewRecord => ({ key, value: null });
 
 /** A connector whose dead-letter topic of payments is not there. */
 async function withoutTopic(env: Readonly<Record<string, string>> = {}): Promise<ConnectorProcess> {
-  world = await PaymentWorld.open({ ...inject('kafka'), partitions: PARTITIONS, env: { FLOODGATE_MAX_SHARE: '1' } });
+  world = await PaymentWorld.open({ ...inject('kafka'), partitions: PARTITIONS, env: { DEAD_LETTER_MAX_SHARE: '1' } });
   const connector = await (await world.start(env)).ready();
   await world.deleteTopic(world.letters(world.topics.created));
   return connector;

@@ -49,7 +49,7 @@ async function member(groupId: string, topic: string): Promise<Member> {
     parked: new Set(),
     onGap: 'earliest',
     barrierMs: 2000,
-    pressure: { partitionRecords: 200, flowRecords: 10_000, flowBytes: 1e9 },
+    pressure: { partitionRecords: 200, partitionSpan: 1e6, flowRecords: 10_000, flowBytes: 1e9 },
   });
   await engine.start();
   const delivered = (): number[] =>

@@ -18,7 +18,7 @@ const producer = kafka.producer();
 
 beforeAll(async () => {
   await producer.connect();
-  struck = await StruckWorld.open({ ...inject('kafka'), env: { FLOODGATE_MAX_SHARE: '1' } });
+  struck = await StruckWorld.open({ ...inject('kafka'), env: { DEAD_LETTER_MAX_SHARE: '1' } });
 });
 afterAll(async () => {
   await producer.disconnect();
@@ -86,7 +86,6 @@ describe('records that unpack to very much', () => {
       for (const codec of ['gzip', 'zstd'] as const) await sendZeros(codec, 250 * MIB, 'created');
     await struck.scored(...(await struck.pay(20)));
     await expectAllSettled(struck);
-    console.log('PEAK', peakOf(struck.connector.pid) / 1024);
     expect(peakOf(struck.connector.pid)).toBeLessThan(GIB_IN_KIB);
     expect(struck.connector.said('partitions_assigned')).toHaveLength(1);
     expect(struck.connector.said('source_failed')).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { seededDraw } from '../../src/sandbox/service/chance.ts';
 import { Gate } from '../../src/resilience/gate.ts';
-import { ConcurrencyLimit } from '../../src/resilience/limit.ts';
+import { ConcurrencyLimit, LIMITED_QUIET_MS } from '../../src/resilience/limit.ts';
 import { buildAttribution } from '../support/attribution-builder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ModelledService, type ServiceNature } from '../support/modelled-service.ts';
@@ -34,7 +34,7 @@ class Run {
     this.service = new ModelledService(WELL, clock, seededDraw(seed));
     this.#gate = new Gate({
       scope: 'scoring',
-      attribution: buildAttribution(),
+      attribution: buildAttribution({ quietMs: limit === 'fixed' ? 0 : LIMITED_QUIET_MS }),
       bucket: null,
       limit: limit === 'fixed' ? null : new ConcurrencyLimit({ most: MOST, nowMs: 0 }),
       clock,

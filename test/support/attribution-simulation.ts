@@ -1,5 +1,6 @@
 import { Attribution, type FailedAttempt, repeatRoom, type RetryState } from '../../src/resilience/attribution.ts';
 import { type CallEnd } from '../../src/resilience/breaker.ts';
+import { Agenda, Queue, randomOf } from './simulated-time.ts';
 
 /** What the service answers: a status, or how there was no answer. */
 export type SimulatedAnswer = number | 'timeout' | 'reset';
@@ -65,108 +66,6 @@ interface Held extends SimulatedRecord {
   isWaiting: boolean;
   /** Counts the waits, so that one that was cut short does not end twice. */
   wait: number;
-}
-
-interface Event {
-  readonly atMs: number;
-  readonly run: () => void;
-}
-
-/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-/** Events by time. */
-class Agenda {
-  readonly #heap: Event[] = [];
-
-  get nextMs(): number {
-    return this.#heap[0]?.atMs ?? Infinity;
-  }
-
-  add(atMs: number, run: () => void): void {
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push({ atMs, run });
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (at(heap, parent).atMs <= at(heap, index).atMs) break;
-      swap(heap, parent, index);
-      index = parent;
-    }
-  }
-
-  take(): Event | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return first;
-    heap[0] = last;
-    for (let index = 0; ;) {
-      const left = 2 * index + 1;
-      if (left >= heap.length) return first;
-      const right = left + 1;
-      const child = right < heap.length && at(heap, right).atMs < at(heap, left).atMs ? right : left;
-      if (at(heap, index).atMs <= at(heap, child).atMs) return first;
-      swap(heap, child, index);
-      index = child;
-    }
-  }
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const item = list[index];
-  if (item === undefined) throw new RangeError('outside of the list');
-  return item;
-}
-
-function swap<T>(list: T[], one: number, other: number): void {
-  const kept = at(list, one);
-  list[one] = at(list, other);
-  list[other] = kept;
-}
-
-/** First in, first out; the newest can be taken, too. */
-class Queue<T> {
-  #items: T[] = [];
-  #from = 0;
-
-  get size(): number {
-    return this.#items.length - this.#from;
-  }
-
-  get head(): T | undefined {
-    return this.#items[this.#from];
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#from];
-    if (this.size > 0) this.#from += 1;
-    if (this.#from > 4096 && this.#from * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#from);
-      this.#from = 0;
-    }
-    return item;
-  }
-
-  pop(): T | undefined {
-    return this.size > 0 ? this.#items.pop() : undefined;
-  }
-
-  list(): readonly T[] {
-    return this.#items.slice(this.#from);
-  }
 }
 
 /** Plays a scenario on one process with the real attribution; time is simulated. */
@@ -437,7 +336,8 @@ class Play {
     const sinceMs = this.#failedSinceMs;
     this.#failedSinceMs = null;
     if (sinceMs === null || this.#nowMs - sinceMs < 2_000) return;
-    for (const record of [...this.#waiting]) this.#wait(record, this.#random() * 1000);
+    const waiting = [...this.#waiting];
+    for (const record of waiting) this.#wait(record, this.#random() * 1000);
   }
 
   /** The memory of the process is gone; what it had read is read again. */
@@ -453,7 +353,6 @@ class Play {
 
   /** Half of the keys leave, and come back as they would to a process that had none of them. */
   #rebalance(): void {
-    const isMoved = (key: number): boolean => key % 2 === 0;
     const kept = [...this.#repeats.list(), ...this.#untried.list()].filter(({ key }) => !isMoved(key));
     this.#untried = new Queue();
     this.#repeats = new Queue();
@@ -473,14 +372,12 @@ class Play {
   }
 
   #readAgain(queue: Queue<Held>): void {
-    const records = queue
-      .list()
-      .map((record) => ({ ...record, attempts: 0, retry: null, maybeScored: false, isWaiting: false }));
+    const records = queue.list();
     while (queue.shift() !== undefined);
     for (const record of records) {
-      record.ordinal = this.#ordinal;
+      // What still runs for the old one ends without effect.
+      queue.push({ ...record, ordinal: this.#ordinal, attempts: 0, retry: null, maybeScored: false, isWaiting: false });
       this.#ordinal += 1;
-      queue.push(record);
     }
     if (queue.head !== undefined) {
       this.#lastStarted.delete(queue.head.key);
@@ -510,6 +407,11 @@ function kindOf(answer: SimulatedAnswer): FailedAttempt['kind'] {
 function bump(bySecond: Float64Array, nowMs: number): void {
   const second = Math.floor(nowMs / 1000);
   bySecond[second] = (bySecond[second] ?? 0) + 1;
+}
+
+/** Whether a key goes to another process in a rebalance. */
+function isMoved(key: number): boolean {
+  return key % 2 === 0;
 }
 
 /** The mean of some seconds. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Consumer, type IHeaders, Kafka, logLevel } from 'kafkajs';
 import { eventually } from './eventually.ts';
+import { readHeadersOnce } from './linear-headers.ts';
 import { addWitness } from './witnesses.ts';
 
 /** A record as any reader of the topic finds it. */
@@ -28,6 +29,7 @@ export class TopicLog {
   }
 
   static async open(brokers: readonly string[], topics: readonly string[]): Promise<TopicLog> {
+    readHeadersOnce();
     const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
     const consumer = kafka.consumer({ groupId: `log-${randomUUID()}`, maxWaitTimeInMs: 100 });
     const log = new TopicLog(consumer);

@@ -93,15 +93,30 @@ export class HandOver {
     });
   }
 
-  /** The partition is read from elsewhere now. */
-  drop(owned: Owned): void {
-    for (const { records, index } of this.#kept.get(owned) ?? []) this.#bytes -= sizeOf(records.slice(index));
-    this.#kept.delete(owned);
+  /**
+   * The partition is read on from `next`. What is kept stays if it begins there: it may have expired meanwhile. Returns
+   * where more is to be fetched from.
+   */
+  readFrom(owned: Owned, next: bigint): bigint {
+    const waiting = this.#kept.get(owned) ?? [];
+    const records = waiting.filter(({ outOfRange }) => outOfRange === undefined);
+    const last = records.at(-1);
+    if (last === undefined || records[0]?.from !== next) {
+      this.#drop(owned);
+      return next;
+    }
+    this.#kept.set(owned, records);
+    return last.next;
   }
 
-  clear(): void {
-    this.#kept.clear();
-    this.#bytes = 0;
+  /** Forgets what is kept of all other partitions. */
+  keepOnly(isKept: (owned: Owned) => boolean): void {
+    for (const owned of this.#kept.keys()) if (!isKept(owned)) this.#drop(owned);
+  }
+
+  #drop(owned: Owned): void {
+    for (const { records, index } of this.#kept.get(owned) ?? []) this.#bytes -= sizeOf(records.slice(index));
+    this.#kept.delete(owned);
   }
 
   #nextToFlow(): Owned | undefined {

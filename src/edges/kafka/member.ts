@@ -164,8 +164,7 @@ export class GroupMember {
   seek(at: TopicPartition, next: bigint): void {
     const owned = this.#owned.get(at);
     if (owned === undefined || this.#phase === 'ended') return;
-    this.#handOver.drop(owned);
-    this.#fetchFrom(owned, next);
+    this.#fetchFrom(owned, this.#handOver.readFrom(owned, next));
   }
 
   /** One attempt, one at a time, for partitions owned at the moment it is made. */
@@ -234,8 +233,8 @@ export class GroupMember {
     this.#ownership.joined(assignment);
     this.#watch.heartbeat();
     this.#options.fence.confirmed(this.#sentAtMs.SyncGroup);
-    this.#handOver.clear();
     const partitions = this.#owned.assign(assignment);
+    this.#handOver.keepOnly((owned) => this.#owned.get(owned.at) === owned);
     // Also those we had: what is fetched before the engine has said where to read on is thrown away.
     this.#consumer.pause(toKafkaPartitions(partitions));
     void this.#readBack(this.#join, partitions);
@@ -351,7 +350,7 @@ export class GroupMember {
     this.#mayCommit = false;
     this.#options.fence.close();
     this.#owned.clear();
-    this.#handOver.clear();
+    this.#handOver.keepOnly(() => false);
     this.#watch.stop();
     this.#heart.stop();
     this.#patience.wake();

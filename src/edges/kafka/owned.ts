@@ -18,17 +18,17 @@ export interface Owned {
 export class OwnedPartitions {
   readonly #all = new Map<string, Owned>();
 
-  /** All anew: nothing flows, nothing is known. */
+  /** All begin anew: nothing flows, nothing is known of where they are read. Those owned before stay the same objects. */
   assign(assignment: Readonly<Record<string, readonly number[]>>): TopicPartition[] {
+    const before = new Map(this.#all);
     this.#all.clear();
     for (const [topic, partitions] of Object.entries(assignment))
-      for (const partition of partitions)
-        this.#all.set(nameOfPartition({ topic, partition }), {
-          at: { topic, partition },
-          expected: null,
-          wanted: false,
-          suspicion: null,
-        });
+      for (const partition of partitions) {
+        const at = { topic, partition };
+        const name = nameOfPartition(at);
+        const anew = { expected: null, wanted: false, suspicion: null };
+        this.#all.set(name, Object.assign(before.get(name) ?? { at }, anew));
+      }
     return [...this.#all.values()].map(({ at }) => at);
   }
 
@@ -62,7 +62,7 @@ export function isRead(owned: Owned | undefined): owned is Owned & { expected: b
   return flows(owned) && owned.suspicion === null;
 }
 
-/** The engine has said where reading begins. */
+/** The engine has said where reading begins, or the log holds what was in doubt. */
 export function seekTo(owned: Owned, next: bigint): void {
   owned.expected = next;
   owned.suspicion = null;

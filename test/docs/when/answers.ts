@@ -24,7 +24,7 @@ export const ANSWERS: WrongSection = {
       holds: ['record_failing'],
       letters: ['status_<code>', 'error_msg', 'unusable_answer', 'timed_out', 'connection_failed'],
       see: '`position` of the hold: which record',
-      does: 'Only its key waits. It is a letter after 8 failures over 5 minutes (30 s while the buffer is half full) in which at least 20 other payments were tried and at most 5 % of those failed (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`). Further payments of its key that fail are letters at once, until one succeeds. A payment that always gets 429 waits.',
+      does: 'Only its key waits. It is a letter after 8 failures over 5 minutes (30 s while failing records fill half of the memory) in which at least 20 other payments were tried and at most 5 % of those failed (`SCORING_MAX_ATTEMPTS`, `SCORING_REFUSE_AFTER_MS`). Further payments of its key that fail are letters at once, until one succeeds. A payment that always gets 429 waits.',
       mend: 'Show the service the transaction; send it again when that is fixed. To end it sooner: `DEAD_LETTER_OFFSETS`.',
       answers: ['all_letters', 'lag_grows'],
       shown: [
@@ -62,7 +62,12 @@ export const ANSWERS: WrongSection = {
       does: 'Nothing more is read until some have ended. What can be proven to be at fault ends sooner: after 30 s in place of 5 minutes.',
       mend: 'Look at what the failing payments have in common. A higher DEAD_LETTER_MAX_SHARE, or DEAD_LETTER_OFFSETS, lets more of them go.',
       answers: ['nothing_moves', 'lag_grows'],
-      shown: [['unit/resilience/attribution', 'while the buffer is at least half full a tenth of the time is enough']],
+      shown: [
+        [
+          'unit/resilience/attribution',
+          'while failing records fill at least half of the memory a tenth of the time is enough',
+        ],
+      ],
     },
     {
       happens: 'A payment is answered with 409: the service knows it already.',

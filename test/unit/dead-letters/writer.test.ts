@@ -109,7 +109,9 @@ describe('a letter of a record that is too large', () => {
     const large = Buffer.alloc(16 * 1024 * 1024 + 1);
     const { write, written, said } = setup(WRITTEN);
     expect(await write({ [part]: part === 'headers' ? { large } : large })).toBe('written');
-    expect(written).toMatchObject([pointer]);
+    expect(written.map(({ key, value, headers: of }) => [key, value, Object.hasOwn(of, 'large')].map(Boolean))).toEqual(
+      [[false, false, false]],
+    );
     expect(said.at(0)).toEqual(['letter_withheld', { topic: 'payments.created.dlq', why: 'too_large' }]);
   });
 

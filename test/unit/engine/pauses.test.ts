@@ -44,7 +44,10 @@ test('a full span has a name within 15 s, and the position of the record', async
   await stuck(9, full);
   expect(causesOf(full)).toEqual(['span_full', 'service_down']);
   expect(full.said).toContainEqual(['span_full', { topic: TOPIC, partition: 0, offset: '0' }]);
-  expect(full.said).toContainEqual(['hold_started', { cause: 'span_full', scope: 'scripted', error: '' }]);
+  expect(full.said).toContainEqual([
+    'hold_started',
+    { cause: 'span_full', scope: 'scripted', error: '', position: `${TOPIC}:0:0` },
+  ]);
 });
 
 test('it is over when the record has ended, or the partition is lost', async () => {

@@ -36,10 +36,10 @@ class Bench {
     for (let n = 0; n < times; n += 1) this.deliver(`other ${String((this.#keys += 1))}`);
   }
 
-  deliver(key: string, isFirst = true): void {
+  deliver(key: string, { delivered = 1 } = {}): void {
     const { breaker } = this.attribution;
-    const times = { delivered: 1, nowMs: this.nowMs };
-    this.attribution.end(breaker.begin(this.nowMs), { key, isFirst }, { do: 'ok' }, times);
+    const call = { key, isFirst: true };
+    this.attribution.end(breaker.begin(this.nowMs), call, { do: 'ok' }, { delivered, nowMs: this.nowMs });
   }
 
   fail({ key, isFirst, state = null, kind = 'failed', afterMs = null, failingFill = 0 }: Given = {}): Decision {
@@ -144,7 +144,7 @@ describe('a record that fails', () => {
   test('is tried again where only 19 others were tried since its first failure', () => {
     const bench = new Bench();
     const state = bench.nearlyProven(19);
-    expect(bench.fail({ key: 'suspect', state })).toMatchObject({ do: 'retry', blame: 'service' });
+    expect(bench.fail({ key: 'suspect', state })).toMatchObject({ do: 'retry', blame: 'record' });
     bench.succeed(1);
     expect(bench.fail({ key: 'suspect', state })).toEqual(DEAD_LETTER);
   });
@@ -165,7 +165,7 @@ describe('a record that fails', () => {
     expect(bench.fail({ key: 'suspect', state })).toEqual(DEAD_LETTER);
   });
 
-  test('while the buffer is at least half full a tenth of the time is enough', () => {
+  test('while failing records fill at least half of the memory a tenth of the time is enough', () => {
     const bench = new Bench();
     const state = bench.nearlyProven(20);
     bench.nowMs = START_MS + REFUSE_AFTER_MS / 10;
@@ -187,6 +187,24 @@ describe('a record that fails', () => {
     // What came before the first failure that counts proves nothing.
     const counted = bench.fail({ key: 'limited', state });
     expect(counted).toMatchObject({ do: 'retry', state: { against: 1, failures: 51, sinceMs: bench.nowMs } });
+  });
+
+  test('never becomes a dead letter by failures that it shares with others', () => {
+    const bench = new Bench();
+    const state = bench.nearlyProven(20);
+    const shared = bench.fail({ key: 'suspect', state, kind: 'shared' });
+    expect(shared).toMatchObject({ do: 'retry', state: { against: MAX_ATTEMPTS - 1, failures: MAX_ATTEMPTS } });
+  });
+
+  test('is measured by each record of the batches that were accepted meanwhile', () => {
+    const bench = new Bench();
+    const state = bench.nearlyProven(19);
+    bench.deliver('a batch', { delivered: 1 });
+    expect(bench.fail({ key: 'suspect', state })).toEqual(DEAD_LETTER);
+    const other = new Bench();
+    const early = other.nearlyProven(0);
+    other.deliver('a batch', { delivered: 20 });
+    expect(other.fail({ key: 'suspect', state: early })).toEqual(DEAD_LETTER);
   });
 
   test('costs no budget, but waits while the guard blocks', () => {
@@ -244,9 +262,18 @@ describe('further records of the key of a suspect that became a dead letter', ()
 });
 
 describe('what a record is held by', () => {
-  test('itself, while the service has worked for others in the last 15 s; then the service', () => {
+  test('itself, where less than three first attempts have failed in a row, however long ago one succeeded', () => {
     const bench = new Bench();
-    bench.succeed(40);
+    bench.succeed(1);
+    bench.nowMs += 3_600_000;
+    expect([bench.fail(), bench.fail()]).toMatchObject([{ blame: 'record' }, { blame: 'record' }]);
+    expect(bench.fail()).toMatchObject({ blame: 'service' });
+  });
+
+  test('itself, while one has succeeded in the last 15 s; then the service', () => {
+    const bench = new Bench();
+    bench.succeed(1);
+    for (let n = 0; n < 3; n += 1) bench.fail();
     bench.nowMs += 15_000;
     expect(bench.fail()).toMatchObject({ blame: 'record' });
     bench.nowMs += 1;

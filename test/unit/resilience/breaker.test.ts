@@ -10,8 +10,12 @@ const NO_SESSION: CallEnd = { do: 'no_session', cause: 'credentials_refused' };
 
 class Bench {
   nowMs = START_MS;
-  readonly breaker = new Breaker(START_MS);
+  readonly breaker: Breaker;
   #keys = 0;
+
+  constructor(quietMs = 0) {
+    this.breaker = new Breaker(START_MS, { quietMs });
+  }
 
   /** The first attempt for a key of its own, unless told otherwise. */
   call(end: CallEnd, { key = `key ${String((this.#keys += 1))}`, isFirst = true } = {}): void {
@@ -54,6 +58,17 @@ describe('stays closed', () => {
       bench.call(OK);
     }
     expect(bench.state).toBe('closed');
+  });
+
+  test('so soon after a success, where it is told to wait: a service may refuse at once what is too much for it', () => {
+    const bench = new Bench(100);
+    bench.call(OK);
+    bench.nowMs += 99;
+    bench.calls(1_000, FAILED);
+    expect(bench.state).toBe('closed');
+    bench.nowMs += 1;
+    bench.call(FAILED);
+    expect(bench.state).toBe('open');
   });
 
   test('when the same key fails again and again: it may be the key', () => {

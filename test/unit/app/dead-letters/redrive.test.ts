@@ -48,16 +48,19 @@ describe('a letter is passed over', () => {
     expect([none.skipped, none.sent]).toEqual([{ not_asked_for: 3 }, 0]);
   });
 
-  test('that may be about a payment which is scored already, unless it is asked for by its reason', async () => {
-    const { world, updates } = worldOf('a', 'b');
-    const letter = { reason: 'ambiguous_then_refused', stage: 'score' } as const;
-    world.letter(updates[0] as SourceRecord, { letter });
-    world.letter(updates[1] as SourceRecord);
-    const without = await world.finishRedrive(world.redrive());
-    expect([without.skipped, sentIds(world)]).toEqual([{ maybe_scored: 1 }, ['b']]);
-    const named = await world.finishRedrive(world.redrive({ reason: letter.reason, dryRun: true }));
-    expect([named.sent, named.skipped]).toEqual([1, { not_asked_for: 1 }]);
-  });
+  test.each(['ambiguous_then_refused', 'unusable_answer', 'timed_out', 'connection_failed'] as const)(
+    'that may be about a payment which is scored already (%s), unless it is asked for by its reason',
+    async (reason) => {
+      const { world, updates } = worldOf('a', 'b');
+      const letter = { reason, stage: 'score' } as const;
+      world.letter(updates[0] as SourceRecord, { letter });
+      world.letter(updates[1] as SourceRecord);
+      const without = await world.finishRedrive(world.redrive());
+      expect([without.skipped, sentIds(world)]).toEqual([{ maybe_scored: 1 }, ['b']]);
+      const named = await world.finishRedrive(world.redrive({ reason: letter.reason, dryRun: true }));
+      expect([named.sent, named.skipped]).toEqual([1, { not_asked_for: 1 }]);
+    },
+  );
 
   test('beyond the limit: the oldest go first', async () => {
     const { world, updates } = worldOf('a', 'b', 'c');

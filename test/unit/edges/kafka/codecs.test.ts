@@ -51,6 +51,15 @@ const codecs = [
   { codec: 'lz4' as const, unpack: unpackLz4, error: 'Lz4Error' },
 ];
 
+/** What a block of snappy says it unpacks to. */
+function preambleOf(length: number): Buffer {
+  const digits: number[] = [];
+  for (let rest = length; ; rest = Math.floor(rest / 128)) {
+    digits.push((rest % 128) + (rest >= 128 ? 128 : 0));
+    if (rest < 128) return Buffer.from(digits);
+  }
+}
+
 /** What came of unpacking, with the error by its name: anything but an error of the codec is a defect. */
 function outcome(unpack: typeof unpackSnappy, packed: Buffer): Buffer | string {
   try {
@@ -157,6 +166,42 @@ function plainBlock(length: number): Buffer {
   return Buffer.concat([bytes(`${MARK} 604000`), size, Buffer.alloc(length, 'x'), bytes('00000000')]);
 }
 
+const noiseOf = (length: number): Buffer => createHash('shake256', { outputLength: length }).update('x').digest();
+
+describe('what is repeated from far back', () => {
+  test('is right in snappy, however long the block', () => {
+    const noise = noiseOf(3 * MIB);
+    const length = 13 * MIB;
+    const offset = Buffer.alloc(4);
+    offset.writeUInt32LE(noise.length);
+    const literal = Buffer.alloc(4);
+    literal.writeUIntLE(noise.length - 1, 0, 3);
+    const copy = Buffer.concat([bytes('ff'), offset]);
+    const copies = Buffer.alloc((5 * (length - noise.length)) / 64, copy);
+    const block = Buffer.concat([preambleOf(length), bytes('f8'), literal.subarray(0, 3), noise, copies]);
+    expect(unpackSnappy(block).equals(Buffer.alloc(length, noise))).toBe(true);
+  });
+
+  test('is right in lz4, over many linked blocks', () => {
+    const noise = noiseOf(65_535);
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(2 ** 31 + noise.length);
+    const parts = [bytes(`${MARK} 404000`), size, noise];
+    let done = noise.length;
+    for (let block = 0; block < 40; block += 1) {
+      // A match of 4 + 15 + 255 * 200 + 7 bytes, then 5 literals.
+      const literals = Buffer.from([0, 1, 2, 3, 4].map((at) => noise[(done + 51_026 + at) % noise.length] ?? 0));
+      const content = Buffer.concat([bytes('0f ffff'), Buffer.alloc(200, 0xff), bytes('07 50'), literals]);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(content.length);
+      parts.push(length, content);
+      done += 51_031;
+    }
+    const unpacked = unpackLz4(Buffer.concat([...parts, bytes('00000000')]));
+    expect(unpacked.equals(Buffer.alloc(done, noise))).toBe(true);
+  });
+});
+
 describe('lz4', () => {
   test('repeats what it is just writing', () => {
     expect(unpackLz4(inBlock('1f 61 0100 01 50 6263646566')).toString()).toBe(`${'a'.repeat(21)}bcdef`);
@@ -232,13 +277,8 @@ const ZSTD = 4;
 
 /** One raw block of snappy that unpacks to so many zeros: a literal, then copies of 64. */
 function snappyZeros(length: number): Buffer {
-  const preamble: number[] = [];
-  for (let rest = length; ; rest = Math.floor(rest / 128)) {
-    preamble.push((rest % 128) + (rest >= 128 ? 128 : 0));
-    if (rest < 128) break;
-  }
   const copies = Buffer.alloc(3 * ((length - 64) / 64), bytes('fe 4000'));
-  return Buffer.concat([Buffer.from(preamble), bytes('ec'), Buffer.alloc(60), bytes('0c 00000000'), copies]);
+  return Buffer.concat([preambleOf(length), bytes('ec'), Buffer.alloc(60), bytes('0c 00000000'), copies]);
 }
 
 /** An LZ4 frame of so many blocks that each unpack to 4 MiB of zeros. */
@@ -275,14 +315,17 @@ describe.each(bombs)('a batch in $name', ({ codec, packed }) => {
     expect(largest).toBeLessThanOrEqual(4 * MIB);
   });
 
-  test('ends by name where it comes to more than it may', async () => {
-    const all = async (maxBytes: number): Promise<number> => {
-      let sum = 0;
+  test('ends by name where it comes to more than it may, and gives no more than that before', async () => {
+    let sum = 0;
+    const all = async (maxBytes: number): Promise<void> => {
+      sum = 0;
       for await (const part of unpackBatch(codec, packed(32 * MIB), { maxBytes, turn })) sum += part.length;
-      return sum;
     };
+    await expect(all(16 * MIB - 1)).rejects.toThrow(BatchTooLarge);
+    expect(sum).toBeLessThan(16 * MIB);
     await expect(all(32 * MIB - 1)).rejects.toThrow(BatchTooLarge);
-    expect(await all(32 * MIB)).toBe(32 * MIB);
+    await all(32 * MIB);
+    expect(sum).toBe(32 * MIB);
   });
 
   test('is no further unpacked than somebody asks for', async () => {

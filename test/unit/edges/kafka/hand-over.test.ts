@@ -170,14 +170,14 @@ describe('a partition that is paused', () => {
     expect(bench.fetch(owned, 0, 8, 8, MIB)).toBe(true);
     expect(bench.fetch(owned, 8, 1)).toBe(false);
     expect(bench.fetch(partition(1), 0, 1)).toBe(true);
-    bench.handOver.drop(owned);
+    expect(bench.handOver.readFrom(owned, 100n)).toBe(100n);
     expect(bench.fetch(owned, 0, 8, 8, MIB)).toBe(true);
     owned.wanted = true;
     bench.handOver.wake();
     bench.turns();
     owned.wanted = false;
     expect(bench.fetch(owned, 8, 8, 16, MIB)).toBe(true);
-    bench.handOver.clear();
+    bench.handOver.keepOnly(() => false);
     expect(bench.fetch(owned, 0, 8, 8, MIB)).toBe(true);
   });
 });
@@ -208,13 +208,44 @@ describe('what the log holds where it does not hold what comes next', () => {
   });
 });
 
+describe('a partition that is read on where it was', () => {
+  test('keeps what had come, and is fetched from behind it', () => {
+    const bench = new Bench();
+    const owned = partition(0);
+    bench.fetch(owned, 0, 300);
+    bench.fetch(owned, 300, 10, 312);
+    expect(bench.handOver.readFrom(owned, 128n)).toBe(312n);
+    bench.turns();
+    expect(bench.given.map(([, from, next]) => [from, next])).toEqual([
+      [0, 128],
+      [128, 256],
+      [256, 300],
+      [300, 312],
+    ]);
+  });
+
+  test('forgets what its log was said to hold: that is asked for again behind what is kept', () => {
+    const bench = new Bench();
+    const owned = partition(0);
+    bench.fetch(owned, 0, 200);
+    bench.handOver.add(owned, { from: 200n, next: 200n, records: [], outOfRange: { low: 50n, high: 60n } });
+    expect(bench.handOver.readFrom(owned, 128n)).toBe(200n);
+    bench.turns();
+    expect([bench.given.length, bench.ranges]).toEqual([2, []]);
+    bench.handOver.add(owned, { from: 200n, next: 200n, records: [], outOfRange: { low: 50n, high: 60n } });
+    expect(bench.handOver.readFrom(owned, 200n)).toBe(200n);
+    bench.turns();
+    expect(bench.ranges).toEqual([]);
+  });
+});
+
 describe('a partition that is read from elsewhere', () => {
   test('gets nothing more of what had come, also where whoever got the first part says so', () => {
     const bench = new Bench();
     const owned = partition(0);
     bench.onGiven = () => {
       bench.onGiven = () => undefined;
-      bench.handOver.drop(owned);
+      bench.handOver.readFrom(owned, 50n);
     };
     bench.fetch(owned, 0, 300);
     expect(bench.turns()).toBe(0);
@@ -223,12 +254,17 @@ describe('a partition that is read from elsewhere', () => {
     expect(bench.given.at(-1)).toEqual([0, 50, 60, 10]);
   });
 
-  test('as after a join gets nothing, whatever had come', () => {
+  test('gets nothing where it is not owned any more, whatever had come', () => {
     const bench = new Bench();
-    bench.fetch(partition(0), 0, 300);
-    bench.handOver.clear();
+    const [gone, kept] = [partition(0), partition(1)];
+    bench.fetch(gone, 0, 300);
+    bench.fetch(kept, 0, 100);
+    bench.handOver.keepOnly((owned) => owned === kept);
     bench.turns();
-    expect(bench.given).toHaveLength(1);
+    expect(bench.given).toEqual([
+      [0, 0, 128, 128],
+      [1, 0, 100, 100],
+    ]);
   });
 });
 

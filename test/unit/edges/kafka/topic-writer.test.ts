@@ -53,15 +53,14 @@ function cutting(answers: { readonly metadata: boolean }) {
     onRetry: () => {},
   });
   const write = async (bytes: number): Promise<WriteOutcome> => {
-    let outcome: WriteOutcome | null = null;
-    void writer.write(record(bytes), 10_000).then((of) => {
-      outcome = of;
-    });
-    for (let step = 0; step < 200 && outcome === null; step += 1) {
+    const outcomes: WriteOutcome[] = [];
+    void writer.write(record(bytes), 10_000).then((of) => outcomes.push(of));
+    for (let step = 0; step < 200 && outcomes.length === 0; step += 1) {
       await settled();
       clock.advance(100);
     }
-    if (outcome === null) throw new Error('it never ended');
+    const [outcome] = outcomes;
+    if (outcome === undefined) throw new Error('it never ended');
     return outcome;
   };
   return { write, sends: () => sends };
