@@ -30,7 +30,7 @@ export function toCallEnd(answer: BatchAnswer, delivered: number, believesRefusa
 export interface FailedUpdate {
   readonly state: UpdateState;
   readonly failure: Failure;
-  readonly culprit: Pick<Culprit<unknown>, 'failure' | 'failedAt' | 'isProven'> | null;
+  readonly culprit: Omit<Culprit<unknown>, 'member'> | null;
   /** How many calls had begun when the first of its search failed; null: none did. */
   readonly failedAt: number | null;
   /** Whether the service accepted an update lately. */
@@ -75,7 +75,7 @@ export function toLetter({ reason, status, serviceError }: Failure): Letter {
   };
 }
 
-function kindOf({ failure, isProven }: Pick<Culprit<unknown>, 'failure' | 'isProven'>): FailedAttempt['kind'] {
+function kindOf({ failure, isProven }: Omit<Culprit<unknown>, 'member'>): FailedAttempt['kind'] {
   if (failure.verdict === 'rate_limited') return 'rate_limited';
   return isProven && isRefused(failure) ? 'refused' : 'failed';
 }
@@ -88,5 +88,6 @@ function waitOf(
   if (blame === 'service') return service;
   if (culprit === null)
     return isWorking && failure.verdict !== 'rate_limited' ? { why: 'batch_open', maxMs: SHARED_MAX_MS } : service;
-  return { why: blame === 'guard' ? 'dead_letter_guard' : 'record_failing', maxMs: Infinity };
+  if (blame === 'guard') return { why: 'dead_letter_guard', maxMs: Infinity };
+  return isWorking || culprit.othersAccepted ? { why: 'record_failing', maxMs: Infinity } : service;
 }

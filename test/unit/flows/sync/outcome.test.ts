@@ -23,7 +23,7 @@ function failed(change: Partial<FailedUpdate> = {}): FailedUpdate {
 }
 
 function culprit(failure: Failure, isProven = false): Pick<FailedUpdate, 'failure' | 'culprit'> {
-  return { failure, culprit: { failure, failedAt: 9, isProven } };
+  return { failure, culprit: { failure, failedAt: 9, othersAccepted: isProven, isProven } };
 }
 
 function waitOf(update: FailedUpdate, blame: Blame, forMs = 60_000): object {
@@ -87,6 +87,17 @@ describe('an update that is tried again', () => {
     const state = { retry: RETRY, failedAt: 7, aloneAt: 9 };
     expect(waitOf(update, blame)).toEqual({ do: 'later', why, forMs: 60_000, state, error: 'status_404' });
   });
+
+  test.each([
+    [true, false, 'record_failing'],
+    [false, true, 'record_failing'],
+    [false, false, 'service_refuses'],
+  ])(
+    'is named as failing only where others were accepted: lately %s, since it failed first %s',
+    (isWorking, since, why) => {
+      expect(waitOf(failed({ isWorking, ...culprit(failureOf(answer(404)), since) }), 'record')).toMatchObject({ why });
+    },
+  );
 
   test('keeps when it failed first, in company and alone', () => {
     expect(waitOf(failed({ state: ALONE, ...culprit(failureOf(answer(404))) }), 'record')).toMatchObject({
