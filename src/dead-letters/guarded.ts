@@ -15,16 +15,23 @@ const DECIDED: ReadonlySet<LetterCode> = new Set([
 
 /**
  * Writes dead letters only while the guard of their flow permits them; else `dead_letter_guard`, and nothing is written.
- * Each record spends once, however often its dead letter is tried.
+ * Each record spends once, however often its dead letter is tried; all records of a batch that could not be read spend
+ * once together.
  */
 export function guarded(
   letters: DeadLetters,
   gates: ReadonlyMap<string, Pick<Gate, 'permitsDeadLetter'>>,
 ): DeadLetters {
   const permitted = new WeakSet<SourceRecord>();
+  /** The last batch of each partition of which nothing could be read. */
+  const permittedBatches = new Map<string, bigint>();
   const mayWrite = (record: SourceRecord, { reason }: Letter): boolean => {
     if (FREE.has(reason) || DECIDED.has(reason) || isStatusCode(reason) || permitted.has(record)) return true;
+    const batch = record.unread?.batch ?? null;
+    const partition = `${record.topic}:${String(record.partition)}`;
+    if (batch !== null && permittedBatches.get(partition) === batch) return true;
     if (gates.get(record.topic)?.permitsDeadLetter() === false) return false;
+    if (batch !== null) permittedBatches.set(partition, batch);
     permitted.add(record);
     return true;
   };

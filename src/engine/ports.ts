@@ -27,8 +27,12 @@ export interface SourceRecord {
   readonly unread?: Unread;
 }
 
-/** Its record or its batch is larger than it may be; or its batch, which arrived as it was written, is none. */
-export type Unread = 'record_too_large' | 'undecodable';
+export interface Unread {
+  /** The record or its batch is larger than it may be; or the batch, which arrived as it was written, cannot be unpacked. */
+  readonly why: 'record_too_large' | 'undecodable';
+  /** The base offset of the batch, if nothing of it was read; null: the reason is this record's own. */
+  readonly batch: bigint | null;
+}
 
 export interface TopicPartition {
   readonly topic: string;

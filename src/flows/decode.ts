@@ -37,7 +37,7 @@ const FRAME_BYTES = 5;
  */
 export function decodeRecord(record: SourceRecord, reader: RecordReader): Decoded {
   const { value, unread } = record;
-  if (unread !== undefined) return refuse(unread, unread === 'undecodable' ? 'batch' : undefined);
+  if (unread !== undefined) return refuse(unread.why, unread.why === 'undecodable' ? 'batch' : undefined);
   if (value === null) return { do: 'skip', rule: 'tombstone' };
   if (value.length > reader.recordMaxBytes) return refuse('record_too_large');
   if (value.length === 0) return refuse('bad_framing', 'empty');

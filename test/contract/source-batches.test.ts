@@ -72,7 +72,7 @@ function recordsOf(...values: readonly Buffer[]): Buffer {
 }
 
 const told = ({ received }: Recorder): readonly string[] =>
-  received.map(({ offset, unread, value }) => `${String(offset)} ${unread ?? value?.toString() ?? 'null'}`);
+  received.map(({ offset, unread, value }) => `${String(offset)} ${unread?.why ?? value?.toString() ?? 'null'}`);
 
 describe('a source over real batches', () => {
   test('hides what was aborted, and nothing else, where transactions of many producers overlap', async () => {

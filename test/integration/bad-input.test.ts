@@ -102,11 +102,6 @@ const UNREADABLE: readonly Bad[] = [
     reason: 'bad_framing',
     detail: 'short',
   })),
-  {
-    is: 'a value over RECORD_MAX_BYTES',
-    value: () => ({ ...payment(newId()), filler: 'x'.repeat(MAX_BYTES) }),
-    reason: 'record_too_large',
-  },
 ];
 
 /** The sync topic does not take these either. */
@@ -286,6 +281,24 @@ describe('Avro', () => {
     },
   );
 });
+
+test.for(['created', 'authorized'] as const)(
+  'a record over RECORD_MAX_BYTES is a letter that says where it is, and what is behind it goes on: %s',
+  async (of) => {
+    const topic = world.topics[of];
+    const value = { ...payment(newId()), filler: 'x'.repeat(MAX_BYTES) };
+    await world.send(topic, { key: 'k', value, headers: { other: 'kept' } });
+    const letter = await log.find(
+      world.letters(topic),
+      (found) => headerTexts(found)['dlq.reason'] === 'record_too_large',
+    );
+    expect([letter.key, letter.value]).toEqual([null, null]);
+    const headers = headerTexts(letter);
+    expect(headers).toMatchObject({ 'dlq.value': 'withheld', 'dlq.stage': 'read', 'dlq.source.topic': topic });
+    expect(Object.keys(headers).filter((name) => !name.startsWith('dlq.'))).toEqual([]);
+    await goodUpdate();
+  },
+);
 
 test('no record is lost, doubled or out of order in all of this, and each bad one is one letter', async () => {
   await eventually('everything is committed', async () =>

@@ -48,14 +48,16 @@ async function setTopic(name: string, config: Readonly<Record<string, string>>):
 
 test('the letters of a key are in one partition, in the order of the log, whether they were made at reading or by the service', async () => {
   const { created } = world.topics;
-  world.service.faults.set({ status: { code: 400, share: 1 }, operations: ['score'] });
+  const only = { transIdPrefixes: KEYS.map((key) => `${key}-`) };
+  world.service.faults.set({ status: { code: 400, share: 1 }, operations: ['score'], only });
   for (let turn = 0; turn < EACH; turn += 1)
     await world.send(
       created,
-      ...KEYS.map((key) => ({
-        key,
-        value: turn % 2 === 0 ? `bad ${String(turn)}` : { trans_id: `${key}-${String(turn)}` },
-      })),
+      ...KEYS.flatMap((key) => [
+        { key, value: turn % 2 === 0 ? `bad ${String(turn)}` : { trans_id: `${key}-${String(turn)}` } },
+        // A service that refuses everybody makes no dead letters.
+        { key: `good-${key}`, value: { trans_id: `good-${key}-${String(turn)}` } },
+      ]),
     );
   const letters = await lettersOf(created, KEYS.length * EACH);
   world.service.faults.set({});

@@ -103,6 +103,9 @@ class Found {
   }
 }
 
+/** Of one record alone. */
+const TOO_LARGE: Unread = { why: 'record_too_large', batch: null };
+
 class Reading {
   readonly records: SourceRecord[] = [];
   next: bigint;
@@ -144,7 +147,7 @@ class Reading {
       if (record.offset < this.next) continue;
       if (found.isFull) break;
       const isTooLarge = recordBytes(record) > this.#parts.recordMaxBytes;
-      found.add(isTooLarge ? this.#unread(record.offset, record.timestampMs, 'record_too_large') : record);
+      found.add(isTooLarge ? this.#unread(record.offset, record.timestampMs, TOO_LARGE) : record);
     }
     this.#take(found, lastOffset);
   }
@@ -180,17 +183,18 @@ class Reading {
     if (offsetDelta > batch.lastOffsetDelta) throw new BatchDamaged('A record lies beyond its batch.');
     const offset = batch.baseOffset + BigInt(offsetDelta);
     const timestampMs = batch.isLogAppendTime ? batch.maxTimestampMs : batch.baseTimestampMs + timestampDelta;
-    if (content === null) return this.#unread(offset, timestampMs, 'record_too_large');
+    if (content === null) return this.#unread(offset, timestampMs, TOO_LARGE);
     const { topic, partition } = this.#at;
     const { key, value, headers } = content;
     return { topic, partition, offset, timestampMs, key, value, headers };
   }
 
-  #takeUnread(batch: RecordBatch, why: Unread): void {
+  #takeUnread(batch: RecordBatch, why: Unread['why']): void {
     const found = new Found(this.#budget.bytes);
+    const unread = { why, batch: batch.baseOffset };
     const first = this.next > batch.baseOffset ? this.next : batch.baseOffset;
     for (let offset = first; offset <= batch.lastOffset && !found.isFull; offset += 1n)
-      found.add(this.#unread(offset, batch.maxTimestampMs, why));
+      found.add(this.#unread(offset, batch.maxTimestampMs, unread));
     this.#take(found, batch.lastOffset);
   }
 

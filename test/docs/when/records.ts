@@ -56,7 +56,10 @@ export const RECORDS: WrongSection = {
       mend: 'Send less, or raise RECORD_MAX_BYTES, BATCH_MAX_BYTES and `max.message.bytes` of the topics; then redrive.',
       answers: ['all_letters'],
       shown: [
-        ['integration/bad-input', '$is is a letter, and the payment behind it is scored'],
+        [
+          'integration/bad-input',
+          'a record over RECORD_MAX_BYTES is a letter that says where it is, and what is behind it goes on: %s',
+        ],
         ['integration/large-batches', 'are pointers one by one, the others of their batch are scored: %s'],
         ['integration/large-batches', 'are pointers with all of a batch that comes to too much: %s, %i MiB'],
         ['integration/large-batches', 'take little memory, also in a row, and the membership stays'],

@@ -52,6 +52,15 @@ test('spends once for a record, however often its dead letter is tried', async (
   expect(bench.asked).toBe(1);
 });
 
+test('spends once for all records of a batch that could not be read, and again for the next batch', async () => {
+  const bench = new Bench();
+  const ofBatch = (batch: bigint | null): SourceRecord => ({ ...record(), unread: { why: 'record_too_large', batch } });
+  for (const batch of [7n, 7n, 7n, 90n, 90n]) await bench.write('record_too_large', ofBatch(batch));
+  expect(bench.asked).toBe(2);
+  for (let n = 0; n < 3; n += 1) await bench.write('record_too_large', ofBatch(null));
+  expect(bench.asked).toBe(5);
+});
+
 describe('does not ask about', () => {
   test.each<LetterCode>(['card_data', 'ambiguous_then_refused', 'parked_by_operator'])(
     '%s, which is no sign of more to come',

@@ -94,9 +94,13 @@ describe('a letter of a record that is too large', () => {
   const pointer = { key: null, value: null, headers: { 'dlq.value': 'withheld', 'dlq.source.offset': '5' } };
 
   test.each([
-    ['was never read', { ...nothing, unread: 'record_too_large' }, 'record_too_large'],
-    ['is of a batch that does not unpack', { ...nothing, unread: 'undecodable' }, 'undecodable'],
-    ['was not read when an operator parked it', { ...nothing, unread: 'record_too_large' }, 'parked_by_operator'],
+    ['was never read', { ...nothing, unread: { why: 'record_too_large', batch: null } }, 'record_too_large'],
+    ['is of a batch that does not unpack', { ...nothing, unread: { why: 'undecodable', batch: 3n } }, 'undecodable'],
+    [
+      'was not read when an operator parked it',
+      { ...nothing, unread: { why: 'record_too_large', batch: null } },
+      'parked_by_operator',
+    ],
     ['was read under another limit', {}, 'record_too_large'],
   ] as const)('is a pointer from the first attempt on: it %s', async (_is, change, reason) => {
     const { write, written, said } = setup(WRITTEN);

@@ -35,7 +35,8 @@ test('skips a record without a value', () => {
 test.each([
   ['record_too_large', letter('record_too_large')],
   ['undecodable', letter('undecodable', 'batch')],
-] as const)('refuses what was never read: %s', (unread, expected) => {
+] as const)('refuses what was never read: %s', (why, expected) => {
+  const unread = { why, batch: null };
   expect(decodeRecord({ ...record(null), unread }, { decoder: noAvro, recordMaxBytes: 100 })).toEqual(expected);
 });
 

@@ -63,7 +63,9 @@ describe('what a consumer has fetched', () => {
     expect(batch.lastOffset()).toBe('8');
     const read = readOf(batch.messages[0]);
     expect(read?.next).toBe(9n);
-    expect(read?.records.map(({ topic, partition, offset, unread }) => [topic, partition, offset, unread])).toEqual([
+    expect(
+      read?.records.map(({ topic, partition, offset, unread }) => [topic, partition, offset, unread?.why]),
+    ).toEqual([
       ['t', 5, 7n, undefined],
       ['t', 5, 8n, 'record_too_large'],
     ]);

@@ -45,14 +45,14 @@ async function readAll(
   for (let fetches = 0; fetches < 1000; fetches += 1) {
     const found = await read(bytes, { from, limits });
     if (found.next === from) return { offsets, fetches };
-    for (const { offset, unread = 'read' } of found.records) offsets.push(`${String(offset)} ${unread}`);
+    for (const { offset, unread } of found.records) offsets.push(`${String(offset)} ${unread?.why ?? 'read'}`);
     from = found.next;
   }
   throw new Error('it does not come to an end');
 }
 
 const texts = ({ records, next }: ReadRecords): readonly unknown[] => [
-  ...records.map(({ offset, value, unread }) => `${String(offset)} ${unread ?? value?.toString() ?? 'null'}`),
+  ...records.map(({ offset, value, unread }) => `${String(offset)} ${unread?.why ?? value?.toString() ?? 'null'}`),
   next,
 ];
 const valued = (...values: readonly string[]): BatchRecord[] => values.map((value) => ({ value }));
@@ -183,7 +183,7 @@ describe('a record that is too large', () => {
         key: null,
         value: null,
         headers: {},
-        unread: 'record_too_large',
+        unread: { why: 'record_too_large', batch: null },
       });
     },
   );
@@ -209,7 +209,7 @@ describe('a batch that unpacks to too much', () => {
       1n,
     ]);
     expect(
-      (await read(batch, { limits: { ...LIMITS, batchMaxBytes: record.length } })).records[0]?.unread,
+      (await read(batch, { limits: { ...LIMITS, batchMaxBytes: record.length } })).records[0]?.unread?.why,
     ).toBeUndefined();
   });
 
