@@ -216,7 +216,10 @@ export const HOLDS = {
     means: 'A status update waits for its transaction to be scored.',
     mend: 'Nothing: it starts when scoring has come that far.',
   },
-  batch_open: { means: 'An update waits for room in a batch.', mend: 'Nothing.' },
+  batch_open: {
+    means: 'An update waits for its batch, or for its next one: the last was not accepted, as others were.',
+    mend: 'Nothing.',
+  },
   flow_broken: {
     means: 'The connector failed on a record and tries it again.',
     mend: 'Report it with the log line `flow_broken`.',

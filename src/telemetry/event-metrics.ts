@@ -165,7 +165,7 @@ export const EVENT_METRICS: { readonly [N in EventName]: EventMetrics<N> | null 
     ],
   },
   batch_split: {
-    rise: 'Updates are refused and searched for one by one, which costs calls: look at `dlq_total`, then at the producer of the updates.',
+    rise: 'Updates at fault are searched for one by one, which costs calls: look at `dlq_total`, then at the producer of the updates.',
   },
   update_field_dropped: {
     rise: 'The producer of updates sends fields that their status does not allow: docs/sync-rules.md.',

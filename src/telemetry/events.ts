@@ -212,8 +212,8 @@ export const EVENTS: { readonly [N in EventName]: EventRow<N> } = {
   },
   batch_split: {
     level: 'warn',
-    means: 'The service refused a batch; it is halved to find the update at fault.',
-    fields: { records: 'updates in it', status: 'HTTP status' },
+    means: 'The service did not accept a batch; it is halved to find the update at fault.',
+    fields: { records: 'updates in it', status: 'HTTP status; 0: no answer' },
     counter: { name: 'batch_splits_total', labels: ['status'] },
   },
   update_field_dropped: {

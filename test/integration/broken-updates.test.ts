@@ -152,11 +152,9 @@ describe('an id that always gets the same answer', () => {
     await odd.scored(...ids);
     const culprits = new Map(kinds.map((kind, index) => [kind, ids[index] ?? '']));
     const good = ids.slice(kinds.length);
-    const rules = [...culprits].map(([kind, id]) => ({
-      operations: ['sync' as const],
-      only: { transIds: [id] },
-      ...ODD[kind],
-    }));
+    const rules = [...culprits].map(([kind, id]) =>
+      Object.assign({ operations: ['sync' as const], only: { transIds: [id] } }, ODD[kind]),
+    );
     odd.world.service.faults.set({ rules });
     await odd.report(...good.slice(0, 60), ...culprits.values());
     // A failure proves something only while others are accepted.

@@ -41,6 +41,7 @@ export interface SyncWorldOptions {
 }
 
 interface Sent {
+  readonly id: string;
   readonly atMs: number;
   deliveredMs: number | null;
   deliveries: number;
@@ -158,8 +159,8 @@ export class SyncWorld {
     return [...this.updates.keys()].filter((id) => this.isOdd(id));
   }
 
-  get good(): readonly (Sent & { readonly id: string })[] {
-    return [...this.updates].filter(([id]) => !this.isOdd(id)).map(([id, sent]) => ({ id, ...sent }));
+  get good(): readonly Sent[] {
+    return [...this.updates.values()].filter(({ id }) => !this.isOdd(id));
   }
 
   get waits(): readonly { readonly cause: string; readonly records: number; readonly position: string | null }[] {
@@ -184,7 +185,7 @@ export class SyncWorld {
       const value = JSON.stringify({ trans_id: id, status: 'approved', ts: '2026-03-01T09:30:00Z', acq_ref_id: 'a' });
       const timestampMs = this.clock.nowMs();
       this.broker.append(TOPIC, this.#written % PARTITIONS, { key: id, value, timestampMs });
-      this.updates.set(id, { atMs: this.clock.monotonicMs(), deliveredMs: null, deliveries: 0 });
+      this.updates.set(id, { id, atMs: this.clock.monotonicMs(), deliveredMs: null, deliveries: 0 });
       this.#written += 1;
     }
   }

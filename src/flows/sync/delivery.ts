@@ -1,16 +1,15 @@
 import { type Clock } from '../../kernel/clock.ts';
 import { type Emit } from '../../kernel/emit.ts';
-import { type Letter } from '../../kernel/outcome.ts';
 import { type RecordPosition } from '../../kernel/position.ts';
 import { withTraceparent } from '../../kernel/trace-context.ts';
 import { NO_TRACING, type Tracing } from '../../kernel/tracing.ts';
-import { type FailedAttempt } from '../../resilience/attribution.ts';
-import { type CallEnd } from '../../resilience/breaker.ts';
+import { type CallAnswer } from '../../resilience/limit.ts';
 import { type EndedCall, type Gate } from '../../resilience/gate.ts';
-import { type Exchange, type ScreeningApi } from '../../resilience/ports.ts';
+import { type Exchange, type NoAnswer, type ScreeningApi } from '../../resilience/ports.ts';
 import { type BatchAnswer, type Failure, readAnswer, toRejection } from './answer.ts';
 import { type BatchLimits, type ClosedBatch, type Member, type UpdateEnd } from './batch.ts';
 import { toBody } from './body.ts';
+import { toAttempt, toCallEnd, toEnd, toLetter } from './outcome.ts';
 import {
   type Culprit,
   givenUp,
@@ -20,6 +19,7 @@ import {
   partFailed,
   type Search,
   toCulprit,
+  UNTRIED,
   wholeBatch,
 } from './search.ts';
 
@@ -46,14 +46,9 @@ export interface DeliveryOptions {
   readonly onAccepted: () => void;
 }
 
-/** What waits for the service is tried again at least this often: it is the longest time between two probes, too. */
-const SERVICE_MAX_MS = 8_000;
-/** What failed with others, while others are accepted, has most likely done nothing wrong. */
-const SHARED_MAX_MS = 2_000;
 /** A service that accepted an update this lately works. */
 const WORKING_MS = 3_000;
 const LOST_THREAD: ReadonlySet<number> = new Set([500, 502, 504]);
-const CAUSES = { record: 'record_failing', guard: 'dead_letter_guard' } as const;
 const RELEASE: UpdateEnd = { do: 'release' };
 
 type Accepted = Extract<BatchAnswer, { do: 'accepted' }>;
@@ -149,48 +144,38 @@ export class Delivery {
     return { begun: this.#begun, newestAccepted: this.#newestAccepted };
   }
 
-  async #patch(part: readonly Member[], { closedBy, openedMs }: ClosedBatch, isWhole: boolean): Promise<Patched> {
-    const { gate, clock, api, emit, onTooLarge, limits, believesRefusals = false } = this.#options;
+  async #patch(part: readonly Member[], batch: ClosedBatch, isWhole: boolean): Promise<Patched> {
+    const { gate, clock, api, onTooLarge } = this.#options;
     const body = toBody(part.map((member) => member.fragment));
-    const nowMs = clock.monotonicMs();
+    const beganMs = clock.monotonicMs();
     const order = (this.#begun += 1);
-    const pass = gate.begin(nowMs);
+    const pass = gate.begin(beganMs);
     const untried = isWhole ? part.find(({ state }) => state.retry === null) : undefined;
     const trace = (this.#options.tracing ?? NO_TRACING).batch(part.map((member) => member.trace ?? null));
     const headers = withTraceparent(undefined, trace.context);
     const isRepeat = !isWhole || part.some(({ state }) => state.retry !== null);
     const exchange = await api.sync(body, headers, isRepeat);
     const answer = readAnswer(exchange, new Set(part.map(({ transId }) => transId)));
-    const status = exchange.do === 'answer' ? exchange.status : null;
+    const { status, ...failed } = toCallAnswer(exchange);
     trace.end({ status, error: nameOf(answer) });
-    emit('batch_sent', {
-      closedBy,
-      records: part.length,
-      bytes: body.length,
-      status: status ?? 0,
-      fill: Math.max(part.length / limits.maxRecords, body.length / limits.maxBytes),
-      lingerMs: Math.round(nowMs - openedMs),
-    });
+    this.#emitSent(batch, { records: part.length, bytes: body.length, status: status ?? 0 }, beganMs);
     if (answer.do === 'failed' && mayBeCarriedOut(exchange)) this.maybeSent += part.length;
     const delivered = answer.do === 'accepted' ? part.length - answer.rejected.size : 0;
-    const [first] = part;
-    const { transId: key = '', record = NOWHERE } = untried ?? first ?? {};
-    const call = {
-      key,
-      // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
-      isFirst: untried !== undefined || (delivered > 0 && first?.state.aloneAt === null),
-      record,
-      end: toCallEnd(answer, delivered, believesRefusals),
-      answer: {
-        status,
-        afterMs: exchange.do === 'answer' ? exchange.retryAfterMs : null,
-        failed: exchange.do === 'failed' ? exchange.why : null,
-      },
-      delivered,
-    };
+    const end = toCallEnd(answer, delivered, this.#options.believesRefusals ?? false);
+    const call = { ...toCallOf(part, untried, delivered), end, answer: { status, ...failed }, delivered };
     gate.end(pass, call);
     if (status === 413 && part.length > 1) onTooLarge(body.length);
     return { answer, call, order };
+  }
+
+  #emitSent(
+    { closedBy, openedMs }: ClosedBatch,
+    sent: { readonly records: number; readonly bytes: number; readonly status: number },
+    beganMs: number,
+  ): void {
+    const { emit, limits } = this.#options;
+    const fill = Math.max(sent.records / limits.maxRecords, sent.bytes / limits.maxBytes);
+    emit('batch_sent', { closedBy, ...sent, fill, lingerMs: Math.round(beganMs - openedMs) });
   }
 
   /** Ends what was accepted; answers what was refused under its id. */
@@ -201,12 +186,12 @@ export class Delivery {
     search: Search<Member>,
   ): readonly Culprit<Member>[] {
     const { clock, emit, onAccepted } = this.#options;
-    const areOthersAccepted = call.delivered > 0 ? { othersAccepted: true, isProven: true } : {};
     const culprits = part
       .filter(({ transId }) => rejected.has(transId))
       .map((member) => {
         const failure = toRejection(status, rejected.get(member.transId) ?? null);
-        return { ...toCulprit(member, failure, search.failedAt ?? this.#begun, this.#calls), ...areOthersAccepted };
+        const culprit = toCulprit(member, failure, search.failedAt ?? this.#begun, this.#calls);
+        return call.delivered > 0 ? Object.assign(culprit, { othersAccepted: true, isProven: true }) : culprit;
       });
     for (const field of unknown) emit('answer_unrecognised', { operation: 'sync', field });
     for (const member of part) if (!rejected.has(member.transId)) member.end({ do: 'accepted' });
@@ -221,46 +206,28 @@ export class Delivery {
   #endUndecided(search: Search<Member>): void {
     const { believesRefusals = false, gate } = this.#options;
     for (const { members, failure } of search.undecided)
-      for (const member of members) member.end(this.#toEnd(member, failure, search, null));
+      for (const member of members) member.end(this.#toEnd(member, failure, null, search));
     for (const culprit of search.culprits) {
       const { member, failure } = culprit;
-      if (gate.why !== null) member.end(this.#toEnd(member, failure, search, null));
+      if (isLost(member)) member.end(RELEASE);
+      else if (gate.why !== null) member.end(this.#toEnd(member, failure, null, search));
       else if (believesRefusals && isRefused(failure) && gate.permitsDeadLetter())
         member.end({ do: 'letter', letter: toLetter(failure) });
-      else member.end(this.#toEnd(member, failure, search, culprit));
+      else member.end(this.#toEnd(member, failure, culprit, search));
     }
   }
 
-  /** What becomes of an update that failed: the end, or another try in its time. `culprit`: found alone while the service works; null: not so. */
-  #toEnd(member: Member, failure: Failure, search: Search<Member>, culprit: Culprit<Member> | null): UpdateEnd {
+  #toEnd(
+    { transId: key, record, state }: Member,
+    failure: Failure,
+    culprit: Culprit<Member> | null,
+    { failedAt }: Search<Member>,
+  ): UpdateEnd {
     const { gate, failingFill, clock } = this.#options;
-    const { state, transId: key, record } = member;
-    const kind = culprit === null ? 'shared' : kindOf(culprit);
-    const isShared = culprit === null;
-    const { afterMs, reason, verdict } = failure;
-    const isFirst = !isShared && state.aloneAt === null;
-    const fill = failingFill(record);
-    // What it failed with in company was not counted against it.
-    const before = isFirst ? null : state.retry;
-    const decision = gate.decide({ key, isFirst, state: before, kind, afterMs, failingFill: fill });
-    if (decision.do === 'dead_letter') return { do: 'letter', letter: toLetter(failure) };
-    const { forMs, blame, state: retry } = decision;
-    const isWorking = clock.monotonicMs() - this.#acceptedAtMs <= WORKING_MS && verdict !== 'rate_limited';
-    const isService = blame === 'service' || (isShared && !isWorking);
-    const maxMs = afterMs !== null ? Infinity : isService ? SERVICE_MAX_MS : isShared ? SHARED_MAX_MS : Infinity;
-    return {
-      do: 'later',
-      why: isService ? failure.cause : isShared ? 'batch_open' : CAUSES[blame],
-      forMs: Math.min(forMs, maxMs),
-      state: {
-        retry,
-        failedAt: state.failedAt ?? search.failedAt,
-        // What is refused by its id harms no others.
-        aloneAt: state.aloneAt ?? (isShared || reason === 'rejected_by_service' ? null : culprit.failedAt),
-      },
-      // Of a batch that failed among others that did not, most updates have done nothing wrong.
-      error: isShared && !isService ? '' : reason,
-    };
+    const isWorking = clock.monotonicMs() - this.#acceptedAtMs <= WORKING_MS;
+    const failed = { state, failure, culprit, failedAt, isWorking };
+    const decision = gate.decide({ ...toAttempt(failed), key, failingFill: failingFill(record) });
+    return toEnd(failed, decision);
   }
 }
 
@@ -272,31 +239,31 @@ function mayBeCarriedOut(exchange: Exchange): boolean {
   return exchange.do === 'answer' && (exchange.status < 300 || LOST_THREAD.has(exchange.status));
 }
 
-function toCallEnd(answer: BatchAnswer, delivered: number, believesRefusals: boolean): CallEnd {
-  switch (answer.do) {
-    case 'unsent':
-      return answer.end;
-    case 'accepted':
-      return delivered > 0 || believesRefusals ? { do: 'ok' } : { do: 'refused', cause: 'service_refuses' };
-    case 'failed': {
-      const { verdict, cause } = answer;
-      if (verdict === 'refused') return believesRefusals ? { do: 'ok' } : { do: 'refused', cause };
-      return { do: 'failed', cause };
-    }
-  }
+/** Whose attempt a PATCH was: of its first untried update, if it was the first of its batch. */
+function toCallOf(
+  part: readonly Member[],
+  untried: Member | undefined,
+  delivered: number,
+): Pick<EndedCall, 'key' | 'isFirst' | 'record'> {
+  const { transId: key = '', record = NOWHERE, state = UNTRIED } = untried ?? part[0] ?? {};
+  // What is accepted speaks for the service whenever it was tried first, but for one that was found to fail.
+  return { key, record, isFirst: untried !== undefined || (delivered > 0 && state.aloneAt === null) };
 }
 
-function kindOf({ failure, isProven }: Culprit<Member>): FailedAttempt['kind'] {
-  if (failure.verdict === 'rate_limited') return 'rate_limited';
-  return isProven && isRefused(failure) ? 'refused' : 'failed';
+function toCallAnswer(exchange: Exchange): CallAnswer & { readonly failed: NoAnswer | null } {
+  if (exchange.do === 'answer') return { status: exchange.status, afterMs: exchange.retryAfterMs, failed: null };
+  return { status: null, afterMs: null, failed: exchange.do === 'failed' ? exchange.why : null };
 }
 
 function nameOf(answer: BatchAnswer): string | null {
   return answer.do === 'accepted' ? null : answer.do === 'failed' ? answer.reason : answer.why;
 }
 
+function isLost({ tenure }: Member): boolean {
+  return tenure.phase === 'lost';
+}
+
 function withoutLost(search: Search<Member>): Search<Member> {
-  const isLost = ({ tenure }: Member): boolean => tenure.phase === 'lost';
   const parts = search.parts.map(({ members, depth }) => ({ members: members.filter((one) => !isLost(one)), depth }));
   for (const { members } of search.parts) endAll(members.filter(isLost), RELEASE);
   return { ...search, parts: parts.filter(({ members }) => members.length > 0) };
@@ -304,13 +271,4 @@ function withoutLost(search: Search<Member>): Search<Member> {
 
 function endAll(members: readonly Member[], end: UpdateEnd): void {
   for (const member of members) member.end(end);
-}
-
-function toLetter({ reason, status, serviceError }: Failure): Letter {
-  return {
-    reason,
-    stage: 'sync',
-    ...(status === null ? {} : { httpStatus: status }),
-    ...(serviceError === null ? {} : { serviceError }),
-  };
 }

@@ -142,7 +142,7 @@ export const ANSWERS: WrongSection = {
       happens: 'One status update makes its batch be refused with a 3xx or 4xx.',
       letters: ['status_<code>'],
       events: ['batch_split'],
-      does: 'The batch is halved until the culprit stands alone; its mates are sent. It is a letter once it was refused alone twice, with another update accepted in between; until then it waits alone.',
+      does: 'The batch is halved until the culprit stands alone; its mates are sent. It goes alone, and is a letter when it is refused again after another update was accepted.',
       mend: 'Read `dlq.service_error`; mend the update and send it again.',
       answers: ['all_letters'],
       shown: [
@@ -151,6 +151,11 @@ export const ANSWERS: WrongSection = {
           'an update the service refuses is a letter alone, and its neighbours in the batch are sent',
         ],
         ['integration/broken-updates', '%i of a batch is searched for its culprit, and its mates are sent'],
+        ['integration/broken-updates', 'ends with the name of that answer, and all others are delivered'],
+        [
+          'property/sync-attribution',
+          '%s: all others are delivered, at the rate at which they come, and each odd one ends',
+        ],
       ],
     },
     {
@@ -178,7 +183,7 @@ export const ANSWERS: WrongSection = {
     {
       happens: 'A batch gets no answer, or 408, 425, 429, 5xx, or 2xx with an `error_msg`.',
       holds: ['service_down', 'record_failing'],
-      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (429 and 502 to 504: after a fourth while other batches are accepted, else after an eighth) it is searched for the update that does it, which then goes on alone and is judged as a payment is.',
+      does: 'It is sent again; the service may see an update twice, with the same status and `ts`. After a second try (429 without `Retry-After` and 502 to 504: after a fourth, or after an eighth while no other update is accepted) it is searched for the update that does it, which then goes on alone, as a payment would. One that always gets 429 waits under its name.',
       mend: 'Nothing.',
       answers: ['twice', 'lag_grows'],
       shown: [

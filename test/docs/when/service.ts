@@ -102,7 +102,7 @@ export const SERVICE: WrongSection = {
         ],
         ['integration/broken-scores', '%i leads nowhere: the redirect is not followed, the payment waits'],
         ['integration/broken-scores', '%i is no letter: the payment waits'],
-        ['integration/broken-updates', '%i is no letter: the update waits'],
+        ['integration/broken-updates', '%i is no letter where it comes once'],
       ],
     },
     {
@@ -140,10 +140,16 @@ export const SERVICE: WrongSection = {
       happens: 'It refuses every status update.',
       holds: ['service_refuses'],
       events: ['batch_split'],
-      does: 'A batch is searched for culprits. A search that finds ten and nothing that is accepted stops: no letter, the updates wait, and one update at a time is sent as a probe.',
-      mend: 'Look at what has changed at the service, at the producer, in the mapping. What waits goes out with the first batch that is accepted.',
+      does: 'A batch is searched for culprits. A search that finds ten, and nothing that is accepted, opens the breaker: no letter, the updates wait, and one update is sent as a probe after 2 s, 4 s and every 8 s.',
+      mend: 'Look at what has changed at the service, at the producer, in the mapping. What waits goes out within a second of the first probe that is accepted.',
       answers: ['nothing_moves', 'lag_grows'],
-      shown: [['integration/systemic-faults', 'by a refusal of every status update: no letter']],
+      shown: [
+        ['integration/systemic-faults', 'by a refusal of every status update: no letter'],
+        [
+          'property/sync-attribution',
+          '%s for a minute makes no dead letters, gets almost no requests, and everything within 10 s of its end',
+        ],
+      ],
     },
   ],
 };

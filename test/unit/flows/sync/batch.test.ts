@@ -351,14 +351,15 @@ describe('an update that was found to fail', () => {
   });
 });
 
-describe('a probe', () => {
-  const probing = (): Bench => {
-    const bench = new Bench({ maxRecords: 4, inFlight: 2 });
-    bench.open = false;
-    bench.isProbing = true;
-    return bench;
-  };
+/** A bench that may send nothing but a probe, later. */
+function probing(): Bench {
+  const bench = new Bench({ maxRecords: 4, inFlight: 2 });
+  bench.open = false;
+  bench.isProbing = true;
+  return bench;
+}
 
+describe('a probe', () => {
   test('is one update, the newest of those that were not tried yet, out of whatever batch it waits in', () => {
     const bench = probing();
     bench.add('a');

@@ -163,11 +163,13 @@ describe('a batch is searched', () => {
   });
 });
 
-describe('an update that fails alone', () => {
-  const search = (state: UpdateState): Search<One> => wholeBatch(ones(1, state));
+function alone(state: UpdateState): Search<One> {
+  return wholeBatch(ones(1, state));
+}
 
+describe('an update that fails alone', () => {
   test('has proven nothing the first time', () => {
-    const { culprits } = partFailed(search(failed(3)), REFUSED, { begun: 9, newestAccepted: 9 });
+    const { culprits } = partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted: 9 });
     expect(culprits).toMatchObject([{ isProven: false }]);
   });
 
@@ -175,20 +177,19 @@ describe('an update that fails alone', () => {
     [6, false],
     [7, true],
   ])('is at fault the second time if the newest call that was accepted is the %ith: %s', (newestAccepted, isProven) => {
-    const { culprits } = partFailed(search(failed(3, 6)), REFUSED, { begun: 9, newestAccepted });
+    const { culprits } = partFailed(alone(failed(3, 6)), REFUSED, { begun: 9, newestAccepted });
     expect(culprits).toMatchObject([{ isProven }]);
   });
 
   test('is a culprit whatever it fails with from then on', () => {
     for (const exchange of [answer(503), answer(500), answer(429), answer(401)])
-      expect(partFailed(search(failed(1, 6)), failureOf(exchange), NONE_ACCEPTED).culprits).toHaveLength(1);
+      expect(partFailed(alone(failed(1, 6)), failureOf(exchange), NONE_ACCEPTED).culprits).toHaveLength(1);
   });
 });
 
 test('an update that failed with others is found by the calls that were accepted since', () => {
-  const after = (newestAccepted: number): Search<One> =>
-    partFailed(wholeBatch(ones(1, failed(3))), REFUSED, { begun: 9, newestAccepted });
-  expect([4, 5].map((newest) => after(newest).culprits[0]?.othersAccepted)).toEqual([false, true]);
+  const found = [4, 5].map((newestAccepted) => partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted }));
+  expect(found.map(({ culprits }) => culprits[0]?.othersAccepted)).toEqual([false, true]);
 });
 
 test('ten parts that are not answered in time show the same', () => {
@@ -197,23 +198,26 @@ test('ten parts that are not answered in time show the same', () => {
   expect([after, timedOut, { ...timedOut, accepted: 1 }].map(isServiceAtFault)).toEqual([false, true, false]);
 });
 
-describe('ten culprits', () => {
-  const found = (count: number, othersAccepted = false): Search<One> => {
-    const culprit = {
-      member: { id: 0, state: UNTRIED },
-      failure: REFUSED,
-      failedAt: 9,
-      othersAccepted,
-      isProven: false,
-    };
-    return { ...wholeBatch<One>([]), culprits: Array.from({ length: count }, () => culprit) };
+function withCulprits(count: number, othersAccepted = false): Search<One> {
+  const culprit = {
+    member: { id: 0, state: UNTRIED },
+    failure: REFUSED,
+    failedAt: 9,
+    othersAccepted,
+    isProven: false,
   };
+  return { ...wholeBatch<One>([]), culprits: Array.from({ length: count }, () => culprit) };
+}
 
+describe('ten culprits', () => {
   test('and nothing accepted show that the service fails for everybody', () => {
-    expect([found(9), found(10)].map(isServiceAtFault)).toEqual([false, true]);
+    expect([withCulprits(9), withCulprits(10)].map(isServiceAtFault)).toEqual([false, true]);
   });
 
   test('do not, if one of the batch was accepted, or others since they failed first', () => {
-    expect([{ ...found(10), accepted: 1 }, found(10, true)].map(isServiceAtFault)).toEqual([false, false]);
+    expect([{ ...withCulprits(10), accepted: 1 }, withCulprits(10, true)].map(isServiceAtFault)).toEqual([
+      false,
+      false,
+    ]);
   });
 });
