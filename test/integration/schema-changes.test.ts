@@ -107,11 +107,10 @@ test.each(['FraudReview', 'FraudScore'] as const)(
 test('the command of docs/schemas.md sets the level, and the level is what it says', async () => {
   const subject = await subjectAt(undefined);
   const scores = await subjectAt(undefined);
-  const command = blockWith(pageNamed('schemas.md'), 'FULL_TRANSITIVE')
-    .replace('fraud.scores-value', scores)
-    .replace('fraud.reviews-value', subject);
-  await registry.register(subject, TODAY.FraudReview);
-  await promisify(execFile)('bash', ['-euc', command], { env: { ...process.env, SCHEMA_REGISTRY_URL: url } });
+  const command = blockWith(pageNamed('schemas.md'), '--compatibility FULL_TRANSITIVE');
+  const [TOPIC_SCORES, TOPIC_REVIEWS] = [scores, subject].map((of) => of.replace(/-value$/, ''));
+  const env = { ...process.env, SCHEMA_REGISTRY_URL: url, TOPIC_SCORES, TOPIC_REVIEWS };
+  await promisify(execFile)('bash', ['-euc', command], { env });
   const { newer = {} } = SCHEMA_CHANGES.find(({ name }) => name === 'widen a number') ?? {};
   expect(await isTaken(subject, newer)).toBe(false);
   const config = (await (await fetch(`${url}/config/${scores}`)).json()) as object;

@@ -78,7 +78,7 @@ test('secrets change under a running connector: no webhook with a configured sec
   expect(performance.now() - changedAtMs).toBeLessThan(25_000);
 
   // A file that is no good changes nothing.
-  mount({ password: '', keys: 'short' });
+  mount({ password: '', keys: 'a\u0007b' });
   await eventually('that is told', () => connector.said('secret_reload_failed').length === 2);
   statuses.push(await post(connector, NEW, 'r-bad'));
   await world.send(world.topics.created, ...created.slice(20));
