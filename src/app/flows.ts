@@ -33,7 +33,7 @@ export interface FlowParts {
   readonly registry: Pick<SchemaRegistryEdge, 'decoder'>;
   readonly writer: RecordWriter;
   readonly scoreEncoder: ValueEncoder<FraudScore>;
-  /** True: a refused update is at fault itself also where nothing else was accepted. Default false. */
+  /** True: what is refused is at fault itself also where nothing else succeeds. Default false. */
   readonly believesRefusals?: boolean;
   readonly fence: Fence;
   /** Null or absent: nothing is traced. */
@@ -124,6 +124,7 @@ export function wireFlows(parts: WireParts, api: ScreeningApi): Omit<Flows, 'api
       maxAttempts,
       refuseAfterMs,
       maxShare: config.deadLetterMaxShare,
+      believesRefusals: parts.believesRefusals ?? false,
       quietMs: limit === null ? 0 : LIMITED_QUIET_MS,
       draw,
       nowMs,

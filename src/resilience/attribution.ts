@@ -11,6 +11,8 @@ export interface AttributionOptions {
   readonly refuseAfterMs: number;
   /** Of dead letters among all that ends; 1: no guard. */
   readonly maxShare: number;
+  /** True: a refusal is the record's own fault also where nothing succeeds, for records that were refused before. Default false. */
+  readonly believesRefusals?: boolean;
   /** The breaker does not open so soon after a success; absent: 0. */
   readonly quietMs?: number;
   readonly draw: Draw;
@@ -43,6 +45,8 @@ export interface FailedAttempt extends CallOf {
   readonly afterMs: number | null;
   /** From 0 to 1: how much of what may be kept in memory is taken by failing records and those behind them. */
   readonly failingFill: number;
+  /** Whether the service works for others, where the caller knows better than by the first attempts that failed in a row. */
+  readonly isWorking?: boolean;
 }
 
 /** Whose fault a failure was. */
@@ -60,9 +64,8 @@ const MIN_OTHERS = 20;
 /** So many of them may have failed. */
 const OTHERS_FAILED_SHARE = 0.05;
 const RECENT_FIRST_ATTEMPTS = 20;
-/** Fewer first attempts than this that fail in a row are no sign against the service, nor are more if one succeeded this lately. */
-const FAILED_BY_CHANCE = 3;
-const WORKING_MS = 15_000;
+/** Fewer first attempts than this that fail in a row are no sign against the service. */
+const FAILED_BY_CHANCE = 5;
 const REPEATS_SHARE = 0.25;
 /** With fewer calls at once, repeats and untried records take turns. */
 const MIN_LIMIT_TO_SHARE = 4;
@@ -90,8 +93,6 @@ export class Attribution {
   /** First attempts since the start. */
   #succeeded = 0;
   #failed = 0;
-  /** When a first attempt succeeded last, monotonic. */
-  #succeededAtMs = -Infinity;
   /** First attempts that failed since one succeeded; before the first success, as many as it takes to prove nothing. */
   #failedInARow = RECENT_FIRST_ATTEMPTS;
   /** Keys that had a suspect's dead letter and no success since. */
@@ -104,14 +105,14 @@ export class Attribution {
   }
 
   /** A call has ended. `epoch`: of the breaker when it began. `delivered`: records that it delivered. */
-  end(epoch: number, call: CallOf, end: CallEnd, { delivered, nowMs }: { delivered: number; nowMs: number }): void {
+  end(epoch: number, call: CallOf, ended: CallEnd, { delivered, nowMs }: { delivered: number; nowMs: number }): void {
+    const isBelieved = ended.do === 'refused' && this.#options.believesRefusals === true;
+    const end: CallEnd = isBelieved ? { do: 'ok' } : ended;
     const isJudged = end.do !== 'void' && end.do !== 'no_session';
     if (call.isFirst && isJudged) {
       const isOk = end.do === 'ok';
-      if (isOk) {
-        this.#succeeded += Math.max(1, delivered);
-        this.#succeededAtMs = nowMs;
-      } else this.#failed += 1;
+      if (isOk) this.#succeeded += Math.max(1, delivered);
+      else this.#failed += 1;
       this.#failedInARow = isOk ? 0 : this.#failedInARow + 1;
     }
     this.breaker.end(epoch, call, end, nowMs);
@@ -130,12 +131,13 @@ export class Attribution {
       if (attempt.kind !== 'refused') this.#remember(attempt.key);
       return { do: 'dead_letter' };
     }
-    return { do: 'retry', forMs: this.#waitMs(attempt, state), state, blame: this.#blame(isAtFault, nowMs) };
+    return { do: 'retry', forMs: this.#waitMs(attempt, state), state, blame: this.#blame(attempt, isAtFault, nowMs) };
   }
 
   /** Whether a record that is at fault by a single answer may become a dead letter now; if so, it has been paid for. */
   permitsAtOnce(nowMs: number): boolean {
-    if (!this.breaker.isClosed || this.#failedInARow >= RECENT_FIRST_ATTEMPTS) return false;
+    const isWorking = this.breaker.isClosed && this.#failedInARow < RECENT_FIRST_ATTEMPTS;
+    if (!isWorking && this.#options.believesRefusals !== true) return false;
     if (this.guard.permits(nowMs, { free: false })) return true;
     // So many dead letters cast doubt on those before, too.
     this.#failingKeys.clear();
@@ -147,9 +149,9 @@ export class Attribution {
     return this.breaker.why;
   }
 
-  #blame(isAtFault: boolean, nowMs: number): Blame {
-    const isWorking = this.#failedInARow < FAILED_BY_CHANCE || nowMs - this.#succeededAtMs <= WORKING_MS;
-    if (!this.breaker.isClosed || !isWorking) return 'service';
+  #blame({ isWorking }: FailedAttempt, isAtFault: boolean, nowMs: number): Blame {
+    const worksForOthers = isWorking ?? this.#failedInARow < FAILED_BY_CHANCE;
+    if (!this.breaker.isClosed || !worksForOthers) return 'service';
     return isAtFault && this.guard.isBlocking(nowMs) ? 'guard' : 'record';
   }
 

@@ -100,7 +100,11 @@ function triesOf(failure: Failure): number | null {
   for (let tries = 1; tries < 9; tries += 1) {
     const retry = { failures: tries - 1, against: 0, sinceMs: 0, succeededBefore: 0, failedBefore: 0 };
     const member = { state: { retry, failedAt: 0, aloneAt: null } };
-    const { parts } = partFailed(wholeBatch([member, member]), failure, { begun: 9, newestAccepted: 9 });
+    const { parts } = partFailed(wholeBatch([member, member]), failure, {
+      begun: 9,
+      newestAccepted: 9,
+      failedSince: 5,
+    });
     if (parts.length > 0) return tries;
   }
   return null;

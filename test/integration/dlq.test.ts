@@ -124,6 +124,9 @@ describe('letters of payments', () => {
 
   test('are listed by reason, and shown without a word about the person', async () => {
     const { created } = world.topics;
+    // A service that has refused everybody so far says nothing of a payment.
+    await world.send(created, { key: 'good', value: payment('good') });
+    await eventually('another is scored', () => ledger('good')?.scored === 1);
     world.service.faults.set({ status: { code: 400 }, operations: ['score'] });
     await world.send(created, ...ids.map((transId) => ({ key: transId, value: payment(transId) })));
     await world.send(created, { key: 'bad', value: `{"cust_email":"${PERSON.cust_email}"` });

@@ -69,7 +69,9 @@ beforeAll(async () => {
   await eventually('half is linked', () => linked() === 40);
   world.service.faults.set({ status: { code: 503 } });
   const { created: rest, authorized } = recordsOf(payments.slice(40));
-  await world.send(created, ...rest, { key: 'k', value: '{' }, { key: 'k', value: null });
+  // The breaker opens where the first attempts for 20 keys fail.
+  const others = Array.from({ length: 30 }, (_, n) => ({ key: `other-${n}`, value: { trans_id: `other-${n}` } }));
+  await world.send(created, ...rest, ...others, { key: 'k', value: '{' }, { key: 'k', value: null });
   ill = await eventually('the breaker has opened', async () => {
     const found = readScrape(await connector.text('/metrics'));
     return sumOf(found, 'fraud_connector_breaker_state', { flow: 'scoring' }) === 2 ? found : null;

@@ -47,6 +47,9 @@ async function scoreOf(transId: string, from = log): Promise<FraudScore> {
 const requestsOf = (transId: string): number => world.service.ledger().transaction(transId)?.requests ?? 0;
 
 test('a refused payment has a score without a decision that says why, and a letter; both are of the same place', async () => {
+  // A service that has refused everybody so far says nothing of a payment.
+  await pay('good-1');
+  await scoreOf('good-1');
   world.service.faults.set({ status: { code: 422, share: 1 }, operations: ['score'] });
   await pay('refused-1');
   const score = await scoreOf('refused-1');

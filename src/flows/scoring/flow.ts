@@ -70,6 +70,7 @@ export interface ScoreCarry {
 
 const NOTHING_YET: ScoreCarry = { attempts: 0, maybeScored: false, retry: null, outcome: null, unpublished: 0 };
 const FENCED_MS = 250;
+const NO_SESSION_MS = 1_000;
 const SPREAD_MS = 1_000;
 /** Of the records that are read first after an assignment, an owner that was killed may have had some scored. */
 const MAYBE_REPEATED_RECORDS = 1_000;
@@ -221,7 +222,8 @@ export class ScoringFlow implements Flow<Payment, ScoreCarry> {
     const judged = await this.#options.caller.score(job.item.body, attempt, headers);
     call.end(toCallEnd(judged));
     if (judged.do === 'fenced') return this.#wait(carry, 'kafka', FENCED_MS);
-    if (judged.do === 'no_session') return this.#wait(carry, judged.why, judged.retryMs);
+    // The breaker, or the session itself, keeps it from being asked for a login too soon.
+    if (judged.do === 'no_session') return this.#wait(carry, judged.why, NO_SESSION_MS);
     const next = { ...carry, attempts: carry.attempts + 1 };
     if (judged.do === 'done') return await this.#finish(job, next, this.#toScored(job, judged, next));
     if (judged.do === 'already_scored') return await this.#finish(job, next, toKnown(job, judged, this.#context(next)));

@@ -45,6 +45,8 @@ export interface Failure {
 
 /** How long an update waits after the fence was found closed: heartbeats come more often than that. */
 const FENCED_MS = 500;
+/** And without a session: the breaker, or the session itself, keeps it from being asked for a login too soon. */
+const NO_SESSION_MAX_MS = 2_000;
 /** Far more than a letter keeps, which masks before it cuts. */
 const SERVICE_ERROR_CHARACTERS = 4096;
 
@@ -54,7 +56,12 @@ export function readAnswer(exchange: Exchange, ids: ReadonlySet<string>): BatchA
     case 'fenced':
       return { do: 'unsent', why: 'kafka', forMs: FENCED_MS, end: { do: 'void' } };
     case 'no_session':
-      return { do: 'unsent', why: exchange.why, forMs: exchange.retryMs, end: toSessionEnd(exchange.why) };
+      return {
+        do: 'unsent',
+        why: exchange.why,
+        forMs: Math.min(exchange.retryMs, NO_SESSION_MAX_MS),
+        end: toSessionEnd(exchange.why),
+      };
     case 'failed':
       return judgeSilence(exchange);
     case 'answer':

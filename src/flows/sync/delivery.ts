@@ -11,6 +11,7 @@ import { type BatchLimits, type ClosedBatch, type Member, type UpdateEnd } from 
 import { toBody } from './body.ts';
 import { toAttempt, toCallEnd, toEnd, toLetter } from './outcome.ts';
 import {
+  type Calls,
   type Culprit,
   givenUp,
   isRefused,
@@ -74,6 +75,8 @@ export class Delivery {
   /** Calls, in the order of their beginnings. */
   #begun = 0;
   #newestAccepted = 0;
+  /** Ids of updates that have failed alone since one was accepted. */
+  readonly #failedAlone = new Set<string>();
   /** Monotonic. */
   #acceptedAtMs = -Infinity;
   /** When `maySend` was asked last. */
@@ -135,13 +138,14 @@ export class Delivery {
   #split(search: Search<Member>, failure: Failure): Search<Member> {
     const [part] = search.parts;
     const after = partFailed(search, failure, this.#calls);
+    for (const { member } of after.culprits) this.#failedAlone.add(member.transId);
     if (part !== undefined && after.parts.length > search.parts.length)
       this.#options.emit('batch_split', { records: part.members.length, status: failure.status ?? 0 });
     return after;
   }
 
-  get #calls(): { readonly begun: number; readonly newestAccepted: number } {
-    return { begun: this.#begun, newestAccepted: this.#newestAccepted };
+  get #calls(): Calls {
+    return { begun: this.#begun, newestAccepted: this.#newestAccepted, failedSince: this.#failedAlone.size };
   }
 
   async #patch(part: readonly Member[], batch: ClosedBatch, isWhole: boolean): Promise<Patched> {
@@ -197,6 +201,7 @@ export class Delivery {
     for (const member of part) if (!rejected.has(member.transId)) member.end({ do: 'accepted' });
     if (call.delivered > 0) {
       this.#newestAccepted = Math.max(this.#newestAccepted, order);
+      this.#failedAlone.clear();
       this.#acceptedAtMs = clock.monotonicMs();
       onAccepted();
     }

@@ -42,11 +42,12 @@ export function toAttempt({
   state,
   failure,
   culprit,
-}: FailedUpdate): Pick<FailedAttempt, 'isFirst' | 'state' | 'kind' | 'afterMs'> {
+  isWorking,
+}: FailedUpdate): Pick<FailedAttempt, 'isFirst' | 'state' | 'kind' | 'afterMs' | 'isWorking'> {
   const { afterMs } = failure;
-  if (culprit === null) return { isFirst: false, state: state.retry, kind: 'shared', afterMs };
+  if (culprit === null) return { isFirst: false, state: state.retry, kind: 'shared', afterMs, isWorking };
   const isFirst = state.aloneAt === null;
-  return { isFirst, state: isFirst ? null : state.retry, kind: kindOf(culprit), afterMs };
+  return { isFirst, state: isFirst ? null : state.retry, kind: kindOf(culprit), afterMs, isWorking };
 }
 
 /** What becomes of it by that decision. */

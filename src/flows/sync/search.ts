@@ -23,6 +23,8 @@ export interface Calls {
   readonly begun: number;
   /** The last of them, in the order of their beginnings, that delivered an update; 0: none has. */
   readonly newestAccepted: number;
+  /** How many updates have failed alone since. */
+  readonly failedSince: number;
 }
 
 /** An update that failed alone. */
@@ -33,7 +35,10 @@ export interface Culprit<Member> {
   readonly failedAt: number;
   /** Whether another update was accepted since it failed first, in whatever company, by a call that began after that. */
   readonly othersAccepted: boolean;
-  /** Whether one was since it failed alone first: that the service refuses it again is its own fault. */
+  /**
+   * Whether one was since it failed alone first: that the service refuses it again is its own fault. Where all is quiet:
+   * whether it goes on failing, others were accepted beside it, and no more than one other fails.
+   */
   readonly isProven: boolean;
 }
 
@@ -69,6 +74,9 @@ const PASSING_TRIES = 4;
 const PASSING_TRIES_ALONE = 8;
 /** So many culprits, or parts not answered in time, and nothing accepted: it is the service. */
 const SERVICE_CULPRITS = 10;
+const QUIET_CULPRITS = 2;
+/** With their backoff they take some seconds. */
+const QUIET_FAILURES = 6;
 
 /** The search before the first call: everything in one part. */
 export function wholeBatch<Member>(members: readonly Member[]): Search<Member> {
@@ -140,11 +148,13 @@ export function toCulprit<Member extends HasState>(
   member: Member,
   failure: Failure,
   failedAt: number,
-  { begun, newestAccepted }: Calls,
+  { begun, newestAccepted, failedSince }: Calls,
 ): Culprit<Member> {
   const { state } = member;
   const othersAccepted = newestAccepted > (state.failedAt ?? failedAt);
-  const isProven = state.aloneAt !== null && newestAccepted > state.aloneAt;
+  // Where nothing else is sent any more, one or two that go on failing have no part in an outage.
+  const isQuiet = othersAccepted && failedSince <= QUIET_CULPRITS && (state.retry?.failures ?? 0) >= QUIET_FAILURES;
+  const isProven = state.aloneAt !== null && (newestAccepted > state.aloneAt || isQuiet);
   return { member, failure, failedAt: begun, othersAccepted, isProven };
 }
 

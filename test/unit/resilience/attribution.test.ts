@@ -20,7 +20,9 @@ const ENDS: Readonly<Record<FailedAttempt['kind'], CallEnd>> = {
   shared: { do: 'failed', cause: 'service_down' },
 };
 
-type Given = Partial<Pick<FailedAttempt, 'key' | 'isFirst' | 'state' | 'kind' | 'afterMs' | 'failingFill'>>;
+type Given = Partial<
+  Pick<FailedAttempt, 'key' | 'isFirst' | 'state' | 'kind' | 'afterMs' | 'failingFill' | 'isWorking'>
+>;
 
 class Bench {
   nowMs = START_MS;
@@ -42,11 +44,19 @@ class Bench {
     this.attribution.end(breaker.begin(this.nowMs), call, { do: 'ok' }, { delivered, nowMs: this.nowMs });
   }
 
-  fail({ key, isFirst, state = null, kind = 'failed', afterMs = null, failingFill = 0 }: Given = {}): Decision {
+  fail({
+    key,
+    isFirst,
+    state = null,
+    kind = 'failed',
+    afterMs = null,
+    failingFill = 0,
+    ...more
+  }: Given = {}): Decision {
     const call = { key: key ?? `odd ${String((this.#keys += 1))}`, isFirst: isFirst ?? state === null };
     const epoch = this.attribution.breaker.begin(this.nowMs);
     this.attribution.end(epoch, call, ENDS[kind], { delivered: 0, nowMs: this.nowMs });
-    return this.attribution.decide({ ...call, state, kind, afterMs, failingFill }, this.nowMs);
+    return this.attribution.decide({ ...call, state, kind, afterMs, failingFill, ...more }, this.nowMs);
   }
 
   /** Failures of one record, spread over this time; its state after the last. */
@@ -262,22 +272,21 @@ describe('further records of the key of a suspect that became a dead letter', ()
 });
 
 describe('what a record is held by', () => {
-  test('itself, where less than three first attempts have failed in a row, however long ago one succeeded', () => {
+  test('itself, where less than five first attempts have failed in a row, however long ago one succeeded', () => {
     const bench = new Bench();
     bench.succeed(1);
     bench.nowMs += 3_600_000;
-    expect([bench.fail(), bench.fail()]).toMatchObject([{ blame: 'record' }, { blame: 'record' }]);
-    expect(bench.fail()).toMatchObject({ blame: 'service' });
+    const blames = Array.from({ length: 5 }, () => bench.fail()).map(
+      (decided) => decided.do === 'retry' && decided.blame,
+    );
+    expect(blames).toEqual(['record', 'record', 'record', 'record', 'service']);
   });
 
-  test('itself, while one has succeeded in the last 15 s; then the service', () => {
+  test('itself, where the caller knows that the service works for others', () => {
     const bench = new Bench();
     bench.succeed(1);
-    for (let n = 0; n < 3; n += 1) bench.fail();
-    bench.nowMs += 15_000;
-    expect(bench.fail()).toMatchObject({ blame: 'record' });
-    bench.nowMs += 1;
-    expect(bench.fail()).toMatchObject({ blame: 'service' });
+    for (let n = 0; n < 10; n += 1) bench.fail();
+    expect([bench.fail({ isWorking: true }), bench.fail()]).toMatchObject([{ blame: 'record' }, { blame: 'service' }]);
   });
 
   test('the service, while the breaker is open', () => {
@@ -329,5 +338,13 @@ describe('room for repeats', () => {
   test('with less than 4 slots repeats and untried records take turns', () => {
     expect(repeatRoom({ ...slots, free: 3, limit: 3 })).toBe(1);
     expect(repeatRoom({ ...slots, free: 3, limit: 3, repeatWasLast: true })).toBe(0);
+  });
+});
+
+describe('what is refused again', () => {
+  test('is at fault though nothing succeeds, and opens no breaker', () => {
+    const bench = new Bench({ believesRefusals: true, maxShare: 1 });
+    for (let n = 0; n < 50; n += 1) expect(bench.fail({ kind: 'refused' })).toEqual({ do: 'dead_letter' });
+    expect(bench.attribution.why).toBeNull();
   });
 });

@@ -66,7 +66,7 @@ describe('a wait', () => {
       'without a session',
       { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
       'credentials_refused',
-      30_500,
+      1_500,
     ],
     ['behind the fence', { do: 'fenced' }, 'kafka', 750],
   ])('%s', async (_name, judged, why, forMs, error) => {

@@ -105,7 +105,7 @@ describe('an answer that decides nothing', () => {
     [{ do: 'fenced' }, { why: 'kafka', forMs: 500, end: { do: 'void' } }],
     [
       { do: 'no_session', why: 'credentials_refused', retryMs: 30_000 },
-      { why: 'credentials_refused', forMs: 30_000, end: { do: 'no_session', cause: 'credentials_refused' } },
+      { why: 'credentials_refused', forMs: 2_000, end: { do: 'no_session', cause: 'credentials_refused' } },
     ],
     [
       { do: 'no_session', why: 'service_down', retryMs: 100 },

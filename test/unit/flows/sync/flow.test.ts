@@ -74,7 +74,7 @@ describe('an update that is not done yet', () => {
   });
 
   test.each([
-    [{ do: 'no_session', why: 'credentials_refused', retryMs: 30_000 } as const, 'wait credentials_refused 30000'],
+    [{ do: 'no_session', why: 'credentials_refused', retryMs: 30_000 } as const, 'wait credentials_refused 2000'],
     [{ do: 'fenced' } as const, 'wait kafka 500'],
     [answer(403), 'wait service_refuses 150'],
     [answer(400), 'wait service_refuses 150'],

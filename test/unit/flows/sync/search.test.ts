@@ -19,7 +19,7 @@ interface One {
   readonly state: UpdateState;
 }
 
-const NONE_ACCEPTED: Calls = { begun: 5, newestAccepted: 0 };
+const NONE_ACCEPTED: Calls = { begun: 5, newestAccepted: 0, failedSince: 5 };
 
 function failureOf(exchange: Exchange): Failure {
   const read = readAnswer(exchange, new Set());
@@ -125,8 +125,8 @@ describe('a batch is searched', () => {
     'after a fourth try while others are accepted, after an eighth while none is: %i',
     (status) => {
       const failure = failureOf(answer(status));
-      expect(triesOf(failure, { begun: 5, newestAccepted: 5 })).toBe(4);
-      expect(triesOf(failure, { begun: 5, newestAccepted: 4 })).toBe(8);
+      expect(triesOf(failure, { begun: 5, newestAccepted: 5, failedSince: 5 })).toBe(4);
+      expect(triesOf(failure, { begun: 5, newestAccepted: 4, failedSince: 5 })).toBe(8);
     },
   );
 
@@ -146,6 +146,7 @@ describe('a batch is searched', () => {
     const search = partFailed(wholeBatch([...(first === undefined ? [] : [first]), unlucky, ...others]), TIMED_OUT, {
       begun: 5,
       newestAccepted: 0,
+      failedSince: 5,
     });
     expect(search.parts).toHaveLength(2);
   });
@@ -169,7 +170,7 @@ function alone(state: UpdateState): Search<One> {
 
 describe('an update that fails alone', () => {
   test('has proven nothing the first time', () => {
-    const { culprits } = partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted: 9 });
+    const { culprits } = partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted: 9, failedSince: 5 });
     expect(culprits).toMatchObject([{ isProven: false }]);
   });
 
@@ -177,7 +178,7 @@ describe('an update that fails alone', () => {
     [6, false],
     [7, true],
   ])('is at fault the second time if the newest call that was accepted is the %ith: %s', (newestAccepted, isProven) => {
-    const { culprits } = partFailed(alone(failed(3, 6)), REFUSED, { begun: 9, newestAccepted });
+    const { culprits } = partFailed(alone(failed(3, 6)), REFUSED, { begun: 9, newestAccepted, failedSince: 5 });
     expect(culprits).toMatchObject([{ isProven }]);
   });
 
@@ -188,7 +189,9 @@ describe('an update that fails alone', () => {
 });
 
 test('an update that failed with others is found by the calls that were accepted since', () => {
-  const found = [4, 5].map((newestAccepted) => partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted }));
+  const found = [4, 5].map((newestAccepted) =>
+    partFailed(alone(failed(3)), REFUSED, { begun: 9, newestAccepted, failedSince: 5 }),
+  );
   expect(found.map(({ culprits }) => culprits[0]?.othersAccepted)).toEqual([false, true]);
 });
 
