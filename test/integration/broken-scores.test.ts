@@ -112,9 +112,14 @@ describe('a status', () => {
     expect(struck.ledger.summary().redirectsFollowed).toBe(0);
   });
 
-  test('201 is a score as 200 is', async () => {
-    const score = await struck.strikePayment({ status: { code: 201 } });
+  test('201 with a score is as good as 200', async () => {
+    const score = await struck.strikePayment({ status: { code: 201 }, answer: { as: 'right' } });
     expect(score).toMatchObject({ attempts: 1, failure: null, http_status_code: 201 });
+  });
+
+  test('201 without one is no letter: the payment waits', async () => {
+    const score = await struck.strikePayment({ status: { code: 201 } });
+    expect(score).toMatchObject({ attempts: 2, failure: null, http_status_code: 200 });
   });
 
   test.for([402, 403, 404, 405, 406, 410, 418, 451])('%i is no letter: the payment waits', async (code) => {

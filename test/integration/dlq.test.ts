@@ -26,6 +26,7 @@ const PAN = '4111111111111111';
 const OLD_SECRET = 'whsec-made-up-old-0000000000000001';
 
 let world: PaymentWorld;
+let connector: ConnectorProcess;
 let log: TopicLog;
 
 beforeAll(async () => {
@@ -41,7 +42,7 @@ beforeAll(async () => {
     created,
     authorized,
   );
-  await (await world.start()).ready();
+  connector = await (await world.start()).ready();
 });
 afterEach(() => {
   world.service.faults.set({});
@@ -226,6 +227,13 @@ describe('letters of status updates', () => {
     await eventually('another is accepted', () => ledger('ok')?.updateCount === 1);
     for (const transId of ['up-1', 'up-2'])
       await world.send(authorized, { key: transId, value: update(transId, 'error', 1) });
+    await eventually('they wait', async () =>
+      ((await connector.flow('sync'))?.waits ?? []).some(
+        ({ cause, records }) => cause === 'record_failing' && records === 2,
+      ),
+    );
+    // That they are refused again is their own fault once another was accepted.
+    await world.send(authorized, { key: 'ok', value: update('ok', 'error', 3) });
     await lettersOf(authorized, 2);
     world.service.faults.set({});
     await world.send(authorized, { key: 'up-2', value: update('up-2', 'approved_recurring', 2) });

@@ -69,8 +69,8 @@ beforeAll(async () => {
   await eventually('half is linked', () => linked() === 40);
   world.service.faults.set({ status: { code: 503 } });
   const { created: rest, authorized } = recordsOf(payments.slice(40));
-  // The breaker opens where the first attempts for 20 keys fail.
-  const others = Array.from({ length: 30 }, (_, n) => ({ key: `other-${n}`, value: { trans_id: `other-${n}` } }));
+  // The breaker opens where the first attempts for 20 keys fail, and stays so while untried payments are left.
+  const others = Array.from({ length: 300 }, (_, n) => ({ key: `other-${n}`, value: { trans_id: `other-${n}` } }));
   await world.send(created, ...rest, ...others, { key: 'k', value: '{' }, { key: 'k', value: null });
   ill = await eventually('the breaker has opened', async () => {
     const found = readScrape(await connector.text('/metrics'));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type ConnectorProcess } from '../support/connector-process.ts';
 import { eventually } from '../support/eventually.ts';
@@ -164,11 +165,21 @@ test('nor in anything, and in no header of a letter, where the service quotes wh
     await eventually('they are scored', () =>
       scored.every((id) => world.service.ledger().transaction(id)?.scored === 1),
     );
-    for (const [n, id] of ids.entries()) {
+    const report = async (id: string): Promise<void> => {
       await world.send(authorized, { key: id, value: { trans_id: id, status: 'error', ts: '2026-01-01T10:00:00Z' } });
-      await eventually('it has ended', async () => {
+    };
+    let updates = 0;
+    for (const id of ids) {
+      await report(id);
+      updates += 1;
+      await eventually('all that was sent has ended', async () => {
         const counts = Object.values((await connector.flow('sync'))?.outcomes ?? {});
-        return counts.reduce((sum, count) => sum + count, 0) > n;
+        if (counts.reduce((sum, count) => sum + count, 0) === updates) return true;
+        // What is refused ends once another update was accepted.
+        await report(`calm-${String(updates)}`);
+        updates += 1;
+        await sleep(300);
+        return false;
       });
     }
     await eventually('the letters are read', () => letters.records.length >= 4);

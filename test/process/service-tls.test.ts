@@ -94,6 +94,11 @@ function expectOnce(): void {
   expect([transactions, scorings]).toEqual([sent, sent]);
 }
 
+/** All that was sent has ended here, too: no answer is on its way that a cut connection could lose. */
+async function allEnded(connector: ConnectorProcess): Promise<void> {
+  await eventually('all has ended', async () => (await connector.flow('scoring'))?.buffered === 0);
+}
+
 function reasons(connector: ConnectorProcess): readonly unknown[] {
   return connector.said('connection_failed').map(({ error }) => error);
 }
@@ -112,6 +117,7 @@ describe('the service over TLS', () => {
     await score(10);
 
     // The service is moved to another authority, of which nobody told the connector.
+    await allEnded(connector);
     relay.change(SECOND.issue());
     await send(10);
     await eventually('that is told', () => reasons(connector).includes('UNABLE_TO_VERIFY_LEAF_SIGNATURE'));
@@ -174,6 +180,7 @@ describe('the service through a proxy', () => {
     await eventually('it goes through', () => world.service.ledger().summary().transactions === 20);
     expectOnce();
 
+    await allEnded(connector);
     proxy.refuses = 403;
     proxy.cut();
     await send(10);
