@@ -173,12 +173,12 @@ test('nor in anything, and in no header of a letter, where the service quotes wh
       await report(id);
       updates += 1;
       await eventually('all that was sent has ended', async () => {
+        await sleep(1000);
         const counts = Object.values((await connector.flow('sync'))?.outcomes ?? {});
         if (counts.reduce((sum, count) => sum + count, 0) === updates) return true;
         // What is refused ends once another update was accepted.
         await report(`calm-${String(updates)}`);
         updates += 1;
-        await sleep(300);
         return false;
       });
     }

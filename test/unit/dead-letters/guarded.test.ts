@@ -7,6 +7,10 @@ function record(topic = 'created'): SourceRecord {
   return { topic, partition: 0, offset: 0n, timestampMs: 0, key: null, value: null, headers: {} };
 }
 
+function ofBatch(batch: bigint | null): SourceRecord {
+  return { ...record(), unread: { why: 'record_too_large', batch } };
+}
+
 class Bench {
   asked = 0;
   permits = true;
@@ -54,7 +58,6 @@ test('spends once for a record, however often its dead letter is tried', async (
 
 test('spends once for all records of a batch that could not be read, and again for the next batch', async () => {
   const bench = new Bench();
-  const ofBatch = (batch: bigint | null): SourceRecord => ({ ...record(), unread: { why: 'record_too_large', batch } });
   for (const batch of [7n, 7n, 7n, 90n, 90n]) await bench.write('record_too_large', ofBatch(batch));
   expect(bench.asked).toBe(2);
   for (let n = 0; n < 3; n += 1) await bench.write('record_too_large', ofBatch(null));
