@@ -52,6 +52,13 @@ export class StruckWorld {
     this.#connector = await (await this.world.start(env)).ready();
   }
 
+  /** Ends the connector with kill -9 and starts another of the same group. */
+  async kill(env: Environment = {}): Promise<void> {
+    await this.#connector.kill();
+    this.#ended.push(this.#connector);
+    this.#connector = await (await this.world.start(env)).ready();
+  }
+
   newId(): string {
     return `${ID_PREFIX}${randomUUID()}`;
   }
