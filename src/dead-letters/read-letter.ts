@@ -53,10 +53,10 @@ export function readLetter({ headers }: Pick<SourceRecord, 'headers'>): LetterFa
   };
 }
 
-/** The text of a header that occurs once; null: there is none. */
+/** The text of a header that occurs once; null: there is none, or it has no value. */
 export function headerText(headers: RecordHeaders, name: string): string | null {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  return value === undefined || Array.isArray(value) ? null : value.toString();
+  const value = Object.hasOwn(headers, name) ? headers[name] : null;
+  return value === undefined || value === null || Array.isArray(value) ? null : value.toString();
 }
 
 function sourceOf(headers: RecordHeaders): LetterSource | null {

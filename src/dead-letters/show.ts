@@ -136,12 +136,13 @@ function headersOf(headers: RecordHeaders): readonly RedactedField[] {
 function headerValue(name: string, value: RecordHeaders[string]): string {
   const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
   return values
-    .map((each) => Buffer.from(each))
-    .map((bytes) =>
-      SHOWN_HEADERS.test(name.toLowerCase())
+    .map((each) => {
+      if (each === null) return 'none';
+      const bytes = Buffer.from(each);
+      return SHOWN_HEADERS.test(name.toLowerCase())
         ? withoutAddresses(printableBytes(bytes))
-        : `${String(bytes.length)} bytes, not shown`,
-    )
+        : `${String(bytes.length)} bytes, not shown`;
+    })
     .join('; ');
 }
 

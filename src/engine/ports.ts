@@ -11,8 +11,8 @@ import { type Distribution } from '../kernel/bucket-counts.ts';
 import { type HoldCause, type Letter, type Settlement } from '../kernel/outcome.ts';
 import { type RecordSpan } from '../kernel/tracing.ts';
 
-/** Header values as Kafka gives them; a name that occurs twice has an array. */
-export type RecordHeaders = Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
+/** Header values as Kafka gives them, null included; a name that occurs twice has an array. */
+export type RecordHeaders = Readonly<Record<string, Buffer | string | null | (Buffer | string | null)[] | undefined>>;
 
 /** One record of a topic. Key and value are its own copies: holding them pins nothing else. */
 export interface SourceRecord {

@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly tracestate: string | null;
 }
 
-type HeaderValue = Buffer | string | readonly (Buffer | string)[] | undefined;
+type HeaderValue = Buffer | string | null | readonly (Buffer | string | null)[] | undefined;
 
 /** Headers by name, of a record or of a request; a name that occurs twice has an array. */
 export type TraceHeaders = Readonly<Record<string, HeaderValue>>;
@@ -62,16 +62,16 @@ export function withTraceparent(
     : [...headers, 'traceparent', context.traceparent];
 }
 
-/** Null: the header is there twice, which the Recommendation does not know, or too long. */
+/** Null: the header is there twice, which the Recommendation does not know, has no value, or is too long. */
 function textOf(value: Exclude<HeaderValue, undefined>): string | null {
-  if (Array.isArray(value) || value.length > LONGEST_HEADER) return null;
+  if (value === null || isList(value) || value.length > LONGEST_HEADER) return null;
   return typeof value === 'string' ? value : value.toString('latin1');
 }
 
 /** Several headers are one list, in their order. */
 function stateOf(value: HeaderValue): string | null {
   if (value === undefined) return null;
-  const parts = typeof value === 'string' || Buffer.isBuffer(value) ? [value] : value;
+  const parts = isList(value) ? value : [value];
   const members = parts
     .flatMap((part) => (textOf(part) ?? NO_MEMBER).split(','))
     .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
@@ -79,4 +79,8 @@ function stateOf(value: HeaderValue): string | null {
   const whole = members.join(',');
   const fits = members.length > 0 && members.length <= MOST_MEMBERS && whole.length <= MOST_CHARACTERS;
   return fits && members.every((member) => MEMBER.test(member)) ? whole : null;
+}
+
+function isList(value: HeaderValue): value is readonly (Buffer | string | null)[] {
+  return Array.isArray(value);
 }

@@ -103,6 +103,8 @@ const HEAL_LIMIT_MS = 100_000;
 const ILL: ReadonlySet<Scenario> = new Set(['service', 'all', 'reviews', 'network', 'erased', 'slice', 'soak']);
 /** Every odd record has ended by then. */
 const ODD_LIMIT_MS = 300_000;
+/** A failure proves something only while others succeed: good payments go on for so long after the last odd one. */
+const ODD_TAIL_MS = 120_000;
 /** What is late is waited for all the same: it is not lost. */
 const PATIENCE_MS = 240_000;
 /** Where all is committed and nothing has moved for so long, what is missing will not come. */
@@ -141,7 +143,8 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   const { say, signal, seed, minutes } = options;
   const plan = planOf({ ...options, forMs: minutes * 60_000 });
   for (let connector = 1; connector <= plan.connectors; connector += 1) await fleet.start(connector);
-  const shops = shopsOf(options);
+  let isOddOver = false;
+  const shops = shopsOf(options, () => isOddOver);
   const floor = openShops(stage, options, shops);
   const startedMs = performance.now();
   const partitionOf = partitioner(partitionsOf(options));
@@ -153,8 +156,10 @@ async function play(stage: Stage, options: CampaignOptions): Promise<Outcome> {
   const trickle = mail.flood(REVIEWS_PER_SECOND, plan.endMs, { forged: false });
   await nemesis.follow(plan.steps);
   await sleep(Math.max(0, startedMs + plan.endMs - performance.now()), undefined, { signal }).catch(() => undefined);
-  floor.close();
+  isOddOver = true;
   await odd?.close();
+  await sleep(tailMsOf(options), undefined, { signal }).catch(() => undefined);
+  floor.close();
   const calmMs = performance.now();
   if (signal.aborted) mail.close();
   await trickle;
@@ -284,12 +289,17 @@ function openShops({ config, writer }: Stage, { rate }: CampaignOptions, shops: 
   return new ShopFloor({ shops, writer, topicCreated, topicAuthorized, rate, clock: systemClock });
 }
 
+/** For how long good payments go on after the last odd one. */
+function tailMsOf({ scenario }: CampaignOptions): number {
+  return scenario === 'hostile' ? ODD_TAIL_MS : 0;
+}
+
 function partitionsOf({ scenario }: CampaignOptions): number {
   return scenario === 'stuck' ? PARTITIONS_STUCK : PARTITIONS;
 }
 
 function settleLimitOf({ scenario, sessionMs }: CampaignOptions): number {
-  if (scenario === 'hostile') return ODD_LIMIT_MS;
+  if (scenario === 'hostile') return ODD_LIMIT_MS - ODD_TAIL_MS;
   const moreMs = scenario === 'stuck' ? UNSTICK_LIMIT_MS : 0;
   return SETTLE_LIMIT_MS + 2 * sessionMs + moreMs + (ILL.has(scenario) ? HEAL_LIMIT_MS : 0);
 }

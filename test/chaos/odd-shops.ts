@@ -10,6 +10,8 @@ export interface OddShopsOptions {
   readonly share: number;
   /** Of the odd ones: those whose calls end by a timeout. */
   readonly timeouts: number;
+  /** Whether odd payments have ended. Absent: they never do. */
+  readonly isOver?: () => boolean;
 }
 
 /** Of the odd payments, those that a payment of the same customer follows, with a good answer of its own. */
@@ -22,7 +24,7 @@ const CUSTOMERS = 20_000;
  * Shops among whose payments some are odd, each of them of a customer of its own. The others are of customers who pay in
  * turn, and are the same whatever share is odd.
  */
-export function oddShops(given: Shops, { draw, share, timeouts }: OddShopsOptions): Shops {
+export function oddShops(given: Shops, { draw, share, timeouts, isOver }: OddShopsOptions): Shops {
   const shops = inTurn(given);
   const answer = deckOf(draw, Object.keys(ODD_ANSWERS));
   const timeout = deckOf(draw, Object.keys(ODD_TIMEOUTS));
@@ -35,7 +37,7 @@ export function oddShops(given: Shops, { draw, share, timeouts }: OddShopsOption
         follower = null;
         return changed(shops.payment(nowMs), key, `${oddPrefix('after')}${key}`);
       }
-      if (draw() >= share) return shops.payment(nowMs);
+      if (draw() >= share || isOver?.() === true) return shops.payment(nowMs);
       odd += 1;
       const key = `odd-key-${String(odd)}`;
       if (draw() < FOLLOWED) follower = key;

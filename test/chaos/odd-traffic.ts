@@ -26,13 +26,13 @@ export function isOddRun({ scenario, isQuiet = false }: OddRun): boolean {
   return scenario === 'hostile' && !isQuiet;
 }
 
-/** The shops of a campaign. The good payments of `hostile` are the same without the odd ones. */
-export function shopsOf(run: OddRun): Shops {
+/** The shops of a campaign. The good payments of `hostile` are the same without the odd ones, which end with `isOver`. */
+export function shopsOf(run: OddRun, isOver: () => boolean): Shops {
   const { scenario, seed } = run;
   const shops = createShops({ seed, customers: CUSTOMERS });
   if (scenario !== 'hostile') return shops;
   const share = isOddRun(run) ? ODD_PAYMENTS : 0;
-  return oddShops(shops, { draw: seededDraw(seed + 1), share, timeouts: ODD_TIMEOUTS });
+  return oddShops(shops, { draw: seededDraw(seed + 1), share, timeouts: ODD_TIMEOUTS, isOver });
 }
 
 /** Odd records that are being written. */

@@ -49,6 +49,21 @@ test('payments that always get an odd answer, one of each kind, keep nobody else
   await expectNothingTold(struck);
 }, 120_000);
 
+test('headers without a value, which Kafka allows, pass through: to the service, and into a dead letter', async () => {
+  struck = await StruckWorld.open(inject('kafka'));
+  const { world } = struck;
+  const headers = { traceparent: null, tracestate: [null, null], note: null, notes: [null, 'x'] };
+  const [good, bad] = ['no-values', 'no-values-unreadable'];
+  await world.send(
+    world.topics.created,
+    { ...struck.payment(good), headers },
+    { ...struck.payment(bad, { trans_amt: 'much' }), headers },
+  );
+  await struck.scored(good, ...(await struck.pay(5)));
+  const letter = await struck.letterOf('created', bad);
+  expect(letter.headers).toMatchObject({ traceparent: null, note: null });
+}, 120_000);
+
 test('after a kill -9 a service that answers 409 to what it knows is no reason to wait: each payment ends, and is scored once', async () => {
   struck = await StruckWorld.open({ ...inject('kafka'), env: { COMMIT_INTERVAL_MS: '5000' } });
   const { world } = struck;

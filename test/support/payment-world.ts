@@ -7,6 +7,7 @@ import { reckon, type Reckoning } from '../../src/app/demo/reckoning.ts';
 import { kafkaOf, registryOf } from '../../src/app/parts.ts';
 import { writtenSubjects } from '../../src/app/schemas.ts';
 import { createKafkaAdmin, type KafkaAdmin } from '../../src/edges/kafka/admin.ts';
+import { type RecordHeaders } from '../../src/engine/ports.ts';
 import { type SchemaRegistryEdge } from '../../src/edges/schema-registry/registry.ts';
 import { systemClock } from '../../src/edges/system/clock.ts';
 import { ReleaseStack } from '../../src/lifecycle/release-stack.ts';
@@ -36,7 +37,7 @@ export interface WorldOptions {
 export interface NewRecord {
   readonly key?: string | null;
   readonly value: Buffer | string | object | null;
-  readonly headers?: IHeaders;
+  readonly headers?: RecordHeaders;
 }
 
 /** Everything around one connector: topics of its own on the shared broker, its schemas, and a screening service in this process. */
@@ -132,7 +133,12 @@ export class PaymentWorld {
   }
 
   async send(topic: string, ...records: readonly NewRecord[]): Promise<void> {
-    const messages = records.map(({ key = null, value, headers = {} }) => ({ key, value: bytesOf(value), headers }));
+    const messages = records.map(({ key = null, value, headers = {} }) => ({
+      key,
+      value: bytesOf(value),
+      // Its headers may be null, which kafkajs' types do not say.
+      headers: headers as IHeaders,
+    }));
     const answers = await this.#producer.send({ topic, messages });
     // Repaired as it is for the connector, kafkajs repeats nothing of a write to several partitions.
     const refused = answers.filter(({ errorCode }) => errorCode !== 0);

@@ -102,7 +102,7 @@ function sizeOf({ key, value, headers }: OutgoingRecord): number {
   for (const name of Object.keys(headers)) {
     const held = headers[name];
     if (!Array.isArray(held)) bytes += name.length + (held?.length ?? 0);
-    else for (const one of held) bytes += name.length + one.length;
+    else for (const one of held) bytes += name.length + (one?.length ?? 0);
   }
   return bytes;
 }

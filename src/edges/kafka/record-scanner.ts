@@ -197,8 +197,7 @@ class Cursor {
       else if (Array.isArray(held)) held.push(value);
       else found.set(name, [held, value]);
     }
-    // A header may be null, which kafkajs' types do not say either.
-    return Object.fromEntries(found) as RecordHeaders;
+    return Object.fromEntries(found);
   }
 
   /** A zigzag number of up to ten bytes; exact up to 2^53. */

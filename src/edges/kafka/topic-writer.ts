@@ -1,4 +1,4 @@
-import { type PartitionMetadata, type Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
+import { type IHeaders, type PartitionMetadata, type Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
 import { type OutgoingRecord, type WriteOutcome } from '../../engine/ports.ts';
 import { type Clock, type Draw, within } from '../../kernel/clock.ts';
 import { type Batch, Bundles } from './bundles.ts';
@@ -153,7 +153,13 @@ export class TopicWriter {
     try {
       await this.#connect();
       const messages = batches.flatMap(({ partition, outgoing }) =>
-        outgoing.map(({ record: { key, value, headers } }) => ({ partition, key, value, headers })),
+        // Its headers may be null, which kafkajs' types do not say.
+        outgoing.map(({ record: { key, value, headers } }) => ({
+          partition,
+          key,
+          value,
+          headers: headers as IHeaders,
+        })),
       );
       const answers = await this.#options.producer.send({
         topic: this.#options.topic,

@@ -10,7 +10,8 @@ export interface BatchRecord {
   readonly headers?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
 }
 
-type HeaderValue = Buffer | string;
+/** Null is a value, too (KIP-82), which kafkajs' types do not say. */
+type HeaderValue = Buffer | string | null;
 
 /** As much of a kafkajs encoder as its record batch asks for. */
 export interface EncodedRecord {
@@ -109,7 +110,7 @@ function isList(held: HeaderValue | readonly HeaderValue[]): held is readonly He
   return Array.isArray(held);
 }
 
-function lengthOf(bytes: HeaderValue): number {
+function lengthOf(bytes: Buffer | string): number {
   if (typeof bytes !== 'string') return bytes.length;
   if (bytes.length > SHORT_TEXT) return Buffer.byteLength(bytes);
   // Header names and values are short and ASCII: a call out of JavaScript costs more than to look at each.
@@ -117,13 +118,13 @@ function lengthOf(bytes: HeaderValue): number {
   return bytes.length;
 }
 
-function sizeOfBytes(bytes: HeaderValue | null): number {
+function sizeOfBytes(bytes: HeaderValue): number {
   if (bytes === null) return sizeOfVarint(NULL_LENGTH);
   const length = lengthOf(bytes);
   return sizeOfVarint(length) + length;
 }
 
-function writeBytes(to: Buffer, at: number, bytes: HeaderValue | null): number {
+function writeBytes(to: Buffer, at: number, bytes: HeaderValue): number {
   if (bytes === null) return writeVarint(to, at, NULL_LENGTH);
   const length = lengthOf(bytes);
   const from = writeVarint(to, at, length);

@@ -3,13 +3,14 @@ import { toPointerRecord } from '../../../src/dead-letters/letter.ts';
 import { headerText, readLetter } from '../../../src/dead-letters/read-letter.ts';
 import { letterOf, SOURCE } from './builders.ts';
 
-const headersWith = (change: Readonly<Record<string, string | undefined>>) => ({
+const headersWith = (change: Readonly<Record<string, string | null | undefined>>) => ({
   headers: { ...letterOf().headers, ...change },
 });
 
 describe('a record is no letter', () => {
   test.for([
     ['without a reason', { 'dlq.reason': undefined }],
+    ['with a reason that has no value', { 'dlq.reason': null }],
     ['without a source', { 'dlq.source.topic': undefined }],
     ['with a partition that is no number', { 'dlq.source.partition': '-1' }],
     ['with an offset that is no number', { 'dlq.source.offset': '1e3' }],

@@ -39,6 +39,13 @@ describe('a letter that is shown', () => {
     expect(text).toContain('18 bytes, not shown: neither JSON in UTF-8 nor Avro');
   });
 
+  test('says of a header without a value that it has none', () => {
+    const record = letterOf(sourceRecord({ headers: { one: null, two: [null, 'x'] } }));
+    const text = lines(record, json({}), null);
+    expect(text).toContain('one: none');
+    expect(text).toContain('two: none; 1 bytes, not shown');
+  });
+
   test('writes out what a terminal would obey', () => {
     const record = letterOf(sourceRecord({ headers: { 'a\u001B[2J': 'x', traceparent: '\u0007' } }));
     const text = lines({ ...record, headers: { ...record.headers, 'dlq.account': 'x\r\ny' } }, json({}), null);

@@ -20,6 +20,7 @@ describe('no trace is read from', () => {
     ['spaces around it', ` ${PARENT}`],
     ['a line after it', `${PARENT}\n`],
     ['two headers', [PARENT, PARENT]],
+    ['a header without a value', null],
     ['what is too long', `01-${IDS}-01-${'x'.repeat(2000)}`],
     ['bytes that are too long', Buffer.from(`01-${IDS}-01-${'x'.repeat(100_000)}`)],
     ['bytes that are no text', Buffer.from([0xff, 0xfe])],
@@ -38,7 +39,7 @@ test('a later version is read as version 00, and of its flags only what is known
   expect(readTraceContext({ traceparent: `01-${IDS}-fe` })?.traceparent).toBe(`00-${IDS}-00`);
 });
 
-function stateOf(tracestate: string | Buffer | (string | Buffer)[]): string | null | undefined {
+function stateOf(tracestate: string | Buffer | null | (string | Buffer | null)[]): string | null | undefined {
   return readTraceContext({ traceparent: PARENT, tracestate })?.tracestate;
 }
 
@@ -51,6 +52,10 @@ describe('a tracestate', () => {
   ])('%j is passed on', (given, expected) => {
     expect(stateOf(given)).toBe(expected);
     expect(stateOf(Buffer.from(given))).toBe(expected);
+  });
+
+  test('without a value is left out', () => {
+    expect([stateOf(null), stateOf(['foo=1', null])]).toEqual([null, null]);
   });
 
   test('in several headers is one list, in their order', () => {

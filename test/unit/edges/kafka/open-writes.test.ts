@@ -23,6 +23,11 @@ describe('OpenWrites', () => {
       told.push(`${name} ${outcome.do} ${String(clock.monotonicMs())}`);
     });
 
+  test('takes headers without a value', () => {
+    const headers = { none: null, some: [null, 'x'] };
+    expect(() => open.add({ topic: 't', key: null, value: null, headers }, 100, () => undefined)).not.toThrow();
+  });
+
   test('ends each in its own time, in whatever order they came', () => {
     add('slow', 300);
     clock.advance(50);
